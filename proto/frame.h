@@ -1,0 +1,30 @@
+/*
+ * frame.h - finds whole frames in a stream of bytes and checks their shape, before anything is decoded.
+ *
+ * msgpack-c reserves memory for what an array header claims, so a frame reaches it only after this scan.
+ * The scan allocates nothing, looks at each byte once per call, and never reads past the end.
+ */
+#ifndef QP_FRAME_H
+#define QP_FRAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum qp_frame {
+	QP_FRAME_WHOLE = 1, /* *size_bytes is the frame's size */
+	QP_FRAME_PART = 0,  /* more bytes are needed */
+	QP_FRAME_BAD = -1,  /* not MessagePack, or not an array of 3 or 4 elements */
+	QP_FRAME_SHAPE = -2, /* deeper, longer or wider than the limits allow */
+	QP_FRAME_LARGE = -3, /* already more than max_bytes, or sure to become so */
+};
+
+/*
+ * Looks for one frame at the start of data. max_bytes is the limit for this peer (limits.h).
+ * Thread-safe, no state.
+ */
+enum qp_frame qp_frame_scan(const uint8_t *data, size_t data_bytes, size_t max_bytes, size_t *size_bytes);
+
+/* A short text for a log line: "more than 16384 bytes" and the like. Never NULL. */
+const char *qp_frame_text(enum qp_frame frame);
+
+#endif
