@@ -1,5 +1,5 @@
 /*
- * address.h - where qad listens. No I/O besides looking whether a path exists.
+ * address.h - where qad listens, and whether the directory of its socket can be trusted.
  */
 #ifndef QP_ADDRESS_H
 #define QP_ADDRESS_H
@@ -30,12 +30,22 @@ int qp_address_candidates(struct qp_address addresses[QP_ADDRESSES]);
  */
 int qp_address_of_server(struct qp_address *address);
 
+/* Copies the path of the socket's directory: "." for a path without a slash. */
+void qp_address_directory(const struct qp_address *address, char directory[QP_ADDRESS_BYTES + 1]);
+
 /* Copies a path; 0, or -ENAMETOOLONG, or -EINVAL when it is empty. */
 int qp_address_set(struct qp_address *address, const char *path);
 
 /*
- * Makes the socket's directory when it is missing (0755 under /run, else 0700; the parents must exist), and checks a
- * directory below /tmp: of this user, not a link, closed to others. Returns 0 or a negative errno; -EPERM when the check fails.
+ * Whether the socket's directory can be trusted, which only has to be asked below /tmp, where anybody can make one: it
+ * must be of the effective user, not a link, closed to others. Directories elsewhere pass. 0, -EPERM, or the errno of
+ * lstat.
+ */
+int qp_address_check_directory(const struct qp_address *address);
+
+/*
+ * Makes the socket's directory when it is missing (0755 under /run, else 0700; the parents must exist), and checks it
+ * as above. Returns 0 or a negative errno; -EPERM when the check fails.
  */
 int qp_address_make_directory(const struct qp_address *address);
 

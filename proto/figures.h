@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "limits.h"
+#include "protocol.h"
 #include "read.h"
 #include "write.h"
 
@@ -22,7 +22,7 @@ struct qp_totals {
 };
 
 struct qp_class {
-	uint64_t block_size; /* 0: above the largest class */
+	uint64_t block_size;          /* 0: above the largest class */
 	char name[QP_NAME_BYTES + 1]; /* of a named pool, else "" */
 	uint64_t pages;
 	uint64_t held_bytes, used_bytes, cached_bytes;

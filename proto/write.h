@@ -2,7 +2,7 @@
  * write.h - encodes frames into a qp_buffer, through msgpack-c's packer.
  *
  * A frame that was begun and does not fit leaves buffer->failed set; the caller tests that once, at the end.
- * qp_write_fields writes a struct by its table of keys, see fields.h.
+ * Structs of figures are written by figures.h.
  */
 #ifndef QP_WRITE_H
 #define QP_WRITE_H
@@ -17,8 +17,10 @@
 void qp_write_request(struct qp_buffer *out, uint32_t id, const char *method);
 /* [1, id, nil, <result>]: the caller writes the result map next. */
 void qp_write_result(struct qp_buffer *out, uint32_t id);
-/* [1, id, {code, message, + extra_pairs}, nil] in two parts: between them the caller writes extra_pairs keys with values. */
-void qp_write_error_begin(struct qp_buffer *out, uint32_t id, const char *code, const char *message, uint32_t extra_pairs);
+/* [1, id, {code, message, + extra_pairs}, nil] in two parts: between them the caller writes extra_pairs keys with
+ * values. */
+void qp_write_error_begin(struct qp_buffer *out, uint32_t id, const char *code, const char *message,
+			  uint32_t extra_pairs);
 void qp_write_error_end(struct qp_buffer *out);
 /* The usual error, whole. */
 void qp_write_error(struct qp_buffer *out, uint32_t id, const char *code, const char *message);

@@ -1,17 +1,17 @@
 /*
- * limits.h - the numbers of the protocol (docs/PROTOCOL.md), in one place.
+ * protocol.h - the numbers of the protocol (docs/PROTOCOL.md), in one place.
  */
-#ifndef QP_LIMITS_H
-#define QP_LIMITS_H
+#ifndef QP_PROTOCOL_H
+#define QP_PROTOCOL_H
 
 #define QP_PROTOCOL 1
 
 #define QP_HELLO_BYTES 1024u
 #define QP_HELLO_TIMEOUT_MS 2000u
 
-#define QP_FRAME_TARGET_BYTES (1u << 20) /* target to qad */
+#define QP_FRAME_TARGET_BYTES (1u << 20)  /* target to qad */
 #define QP_FRAME_CLIENT_BYTES (16u << 10) /* client to qad, and qad to target */
-#define QP_FRAME_ANSWER_BYTES (4u << 20) /* qad to client */
+#define QP_FRAME_ANSWER_BYTES (4u << 20)  /* qad to client */
 
 #define QP_DEPTH 8u
 #define QP_ARRAY_ELEMENTS 4096u
