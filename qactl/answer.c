@@ -1,0 +1,86 @@
+/*
+ * One row for each error code of the protocol: the exit status and the sentence. What a code means to somebody in front
+ * of a terminal is said here; qad's own sentence follows only where this table has none.
+ */
+#include "answer.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "output.h"
+#include "protocol.h"
+#include "text.h"
+
+struct answer {
+	const char *code;
+	int status;
+	const char *text; /* after the target's name; NULL: what qad says */
+};
+
+static const struct answer answers[] = {
+	{"bad_request", EX_PROTOCOL, NULL},
+	{"unknown_method", EX_PROTOCOL, NULL},
+	{"version", EX_PROTOCOL, NULL},
+	{"no_target", EX_NOUSER, NULL},
+	{"gone", EX_NOUSER, "ended while it was asked"},
+	{"timeout", EX_TEMPFAIL,
+	 "did not answer in time; is it stopped (state T in ps), or starved of processor time?"},
+	{"not_allowed", EX_NOPERM,
+	 "may be looked at but not trimmed by you; its own user, root and qad's admin group may"},
+	{"busy", EX_TEMPFAIL, "was not asked: too many requests of yours wait in qad; try again in a moment"},
+	{"failed", EX_PROTOCOL, NULL},
+};
+
+int answer_no_target(const char *who)
+{
+	output_say("no such target: %s", who);
+	fputs("'qactl ps' lists the targets that you may see. A program is missing there when\n"
+	      "  - it does not run on libqa (grep libqa /proc/PID/maps),\n"
+	      "  - its agent is off (QA_AGENT=off in its environment, or it called qa_agent_stop),\n"
+	      "  - it belongs to another user (root and qad's admin and read groups see all),\n"
+	      "  - it talks to another qad (QAD_SOCKET in its environment or in yours).\n",
+	      stderr);
+	return EX_NOUSER;
+}
+
+int answer_fail(const struct qp_reader *reader)
+{
+	output_say("qad's answer is not understood (%s); are qad and qactl of one release?", reader->bad);
+	return EX_PROTOCOL;
+}
+
+static int say_what_qad_says(struct qp_reader *reader, const char *code, int status)
+{
+	char raw[512], text[sizeof(raw) * 2], shown_code[160];
+
+	qp_read_string_or(reader, "message", raw, sizeof(raw), "");
+	text_escape(text, sizeof(text), raw);
+	text_escape(shown_code, sizeof(shown_code), code);
+	output_say("qad answers: %s (%s)", text, shown_code);
+	return status;
+}
+
+int answer_check(const struct qp_message *message, const char *who)
+{
+	struct qp_reader reader;
+	char code[32];
+
+	if (!message->has_error)
+		return 0;
+	reader = qp_reader_of(&message->body);
+	qp_read_string_or(&reader, "code", code, sizeof(code), "");
+	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
+		const struct answer *answer = &answers[i];
+
+		if (strcmp(answer->code, code) != 0)
+			continue;
+		if (strcmp(code, "no_target") == 0 && who)
+			return answer_no_target(who);
+		if (!answer->text || !who)
+			return say_what_qad_says(&reader, code, answer->status);
+		output_say("%s %s", who, answer->text);
+		return answer->status;
+	}
+	return say_what_qad_says(&reader, code, EX_PROTOCOL);
+}

@@ -1,0 +1,273 @@
+/*
+ * A blocking client with overall deadlines: each wait is a poll for what is left of the time, so that a qad that
+ * trickles bytes is no better off than a silent one. connect(2) on a Unix socket can not be polled for; its deadline is
+ * SO_SNDTIMEO. Of the usual addresses the one below /tmp needs suspicion: anybody could have made that directory before
+ * the user did.
+ */
+#include "client.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "frame.h"
+#include "protocol.h"
+#include "text.h"
+#include "write.h"
+
+enum { READ_BYTES = 64 << 10 };
+
+int64_t client_clock_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void client_init(struct client *client)
+{
+	memset(client, 0, sizeof(*client));
+	client->fd = -1;
+	qp_buffer_init(&client->in, QP_FRAME_ANSWER_BYTES + READ_BYTES);
+	qp_buffer_init(&client->out, QP_FRAME_CLIENT_BYTES * QP_REQUESTS_OF_CLIENT);
+}
+
+static void drop_message(struct client *client)
+{
+	if (client->message_bytes == 0)
+		return;
+	qp_message_finish(&client->message);
+	qp_buffer_consume(&client->in, client->message_bytes);
+	client->message_bytes = 0;
+}
+
+void client_finish(struct client *client)
+{
+	drop_message(client);
+	qp_buffer_finish(&client->in);
+	qp_buffer_finish(&client->out);
+	if (client->fd >= 0)
+		close(client->fd);
+	client->fd = -1;
+}
+
+const char *client_path(const struct client *client)
+{
+	return client->attempt_count ? client->attempts[client->attempt_count - 1].address.path : "";
+}
+
+/* Returns the descriptor or a negative errno. */
+static int connect_to(const struct qp_address *address)
+{
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	struct timeval timeout = {.tv_sec = CLIENT_CONNECT_MS / 1000};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int error;
+
+	if (fd < 0)
+		return -errno;
+	strcpy(name.sun_path, address->path);
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
+	if (connect(fd, (struct sockaddr *)&name, sizeof(name)) == 0)
+		return fd;
+	error = -errno;
+	close(fd);
+	return error;
+}
+
+static int connect_first(struct client *client, const struct qp_address *addresses, int count)
+{
+	for (int i = 0; i < count; i++) {
+		struct client_attempt *attempt = &client->attempts[client->attempt_count++];
+
+		attempt->address = addresses[i];
+		if (!client->is_address_chosen)
+			attempt->error = qp_address_check_directory(&addresses[i]);
+		if (attempt->error < 0)
+			continue;
+		client->fd = connect_to(&addresses[i]);
+		if (client->fd >= 0)
+			return 0;
+		attempt->error = client->fd;
+	}
+	return -ENOTCONN;
+}
+
+/* hello is refused: to a protocol that is not spoken, or by something that is no qad. */
+static int keep_refusal(struct client *client, const struct qp_message *message)
+{
+	struct qp_reader reader = qp_reader_of(&message->body);
+	char text[sizeof(client->refusal) / 4];
+
+	qp_read_string_or(&reader, "message", text, sizeof(text), "hello is refused");
+	text_escape(client->refusal, sizeof(client->refusal), text);
+	client->detail = client->refusal;
+	return -EPROTO;
+}
+
+static int say_hello(struct client *client)
+{
+	const struct qp_message *message;
+	struct qp_buffer *out;
+	uint32_t id;
+	int error;
+
+	out = client_begin(client, "hello", &id);
+	qp_write_map(out, 3);
+	qp_write_key_u64(out, "protocol", QP_PROTOCOL);
+	qp_write_key_string(out, "role", "client");
+	qp_write_key_string(out, "version", QA_VERSION_TEXT);
+	error = client_ask(client, id, CLIENT_CONNECT_MS, &message);
+	if (error < 0)
+		return error;
+	return message->has_error ? keep_refusal(client, message) : 0;
+}
+
+int client_open(struct client *client, const char *socket_path)
+{
+	struct qp_address addresses[QP_ADDRESSES];
+	int count = 1, error;
+
+	client->is_option = socket_path != NULL;
+	if (socket_path) {
+		error = qp_address_set(&addresses[0], socket_path);
+		if (error < 0)
+			return error;
+	} else {
+		count = qp_address_candidates(addresses);
+		if (count < 0)
+			return count;
+	}
+	/* The usual addresses are always several. */
+	client->is_address_chosen = count == 1;
+	error = connect_first(client, addresses, count);
+	return error < 0 ? error : say_hello(client);
+}
+
+struct qp_buffer *client_begin(struct client *client, const char *method, uint32_t *id)
+{
+	*id = ++client->last_id;
+	qp_write_request(&client->out, *id, method);
+	return &client->out;
+}
+
+static int wait_until(int fd, short events, int64_t deadline_ms)
+{
+	for (;;) {
+		struct pollfd poller = {.fd = fd, .events = events};
+		int64_t left_ms = deadline_ms - client_clock_ms();
+		int ready;
+
+		if (left_ms <= 0)
+			return -ETIMEDOUT;
+		ready = poll(&poller, 1, left_ms > INT_MAX ? INT_MAX : (int)left_ms);
+		if (ready > 0)
+			return 0;
+		if (ready < 0 && errno != EINTR)
+			return -errno;
+	}
+}
+
+static int send_all(struct client *client, int64_t deadline_ms)
+{
+	struct qp_buffer *out = &client->out;
+
+	if (out->failed)
+		return -ENOMEM;
+	while (out->used_bytes > 0) {
+		ssize_t sent = send(client->fd, out->data, out->used_bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+		int error = 0;
+
+		if (sent >= 0)
+			qp_buffer_consume(out, (size_t)sent);
+		else if (errno == EAGAIN)
+			error = wait_until(client->fd, POLLOUT, deadline_ms);
+		else if (errno == EPIPE)
+			return 0; /* what the other side said before it closed is still to be read */
+		else if (errno != EINTR)
+			error = -errno;
+		if (error < 0)
+			return error;
+	}
+	return 0;
+}
+
+static int read_more(struct client *client, int64_t deadline_ms)
+{
+	uint8_t *space = qp_buffer_reserve(&client->in, READ_BYTES);
+	ssize_t received;
+	int error;
+
+	if (!space)
+		return -ENOMEM;
+	error = wait_until(client->fd, POLLIN, deadline_ms);
+	if (error < 0)
+		return error;
+	received = recv(client->fd, space, READ_BYTES, MSG_DONTWAIT);
+	if (received > 0)
+		client->in.used_bytes += (size_t)received;
+	else if (received == 0)
+		return -ECONNRESET;
+	else if (errno != EAGAIN && errno != EINTR)
+		return -errno;
+	return 0;
+}
+
+/* Takes the frame at the front of the buffer: 1, or 0 when it is no response, or a negative errno. */
+static int take_frame(struct client *client, size_t frame_bytes)
+{
+	int error = qp_message_decode(&client->message, client->in.data, frame_bytes);
+
+	if (error < 0) {
+		client->detail = "a frame is no message";
+		return error == -ENOMEM ? error : -EPROTO;
+	}
+	client->message_bytes = frame_bytes;
+	if (client->message.kind == QP_RESPONSE)
+		return 1;
+	drop_message(client);
+	return 0;
+}
+
+int client_receive(struct client *client, int64_t deadline_ms, const struct qp_message **message)
+{
+	int error;
+
+	drop_message(client);
+	error = send_all(client, deadline_ms);
+	while (error == 0) {
+		size_t frame_bytes = 0;
+		enum qp_frame frame =
+			qp_frame_scan(client->in.data, client->in.used_bytes, QP_FRAME_ANSWER_BYTES, &frame_bytes);
+
+		if (frame < 0) {
+			client->detail = qp_frame_text(frame);
+			return -EPROTO;
+		}
+		error = frame == QP_FRAME_WHOLE ? take_frame(client, frame_bytes) : read_more(client, deadline_ms);
+	}
+	if (error < 0)
+		return error;
+	*message = &client->message;
+	return 0;
+}
+
+int client_ask(struct client *client, uint32_t id, int timeout_ms, const struct qp_message **message)
+{
+	int error;
+
+	client->waited_ms = timeout_ms;
+	error = client_receive(client, client_clock_ms() + timeout_ms, message);
+	if (error == 0 && (*message)->id != id) {
+		client->detail = "it answers what was not asked";
+		error = -EPROTO;
+	}
+	return error;
+}

@@ -1,0 +1,47 @@
+/*
+ * command.h - what a subcommand is, and the options.
+ */
+#ifndef QACTL_COMMAND_H
+#define QACTL_COMMAND_H
+
+#include <stdbool.h>
+
+/* Each option is a bit: a command says which it takes, the command line which were given. */
+enum {
+	OPTION_HELP = 1 << 0,
+	OPTION_VERSION = 1 << 1,
+	OPTION_SOCKET = 1 << 2,
+	OPTION_JSON = 1 << 3,
+	OPTION_ALL = 1 << 4,
+	OPTION_ALL_CLASSES = 1 << 5,
+};
+
+/* Those that may stand before the command's name, and that every command takes. */
+enum { OPTIONS_GLOBAL = OPTION_HELP | OPTION_VERSION | OPTION_SOCKET };
+
+struct request {
+	unsigned given;     /* options */
+	const char *socket; /* of --socket, else NULL */
+	const char *target; /* the operand, else NULL */
+};
+
+struct command {
+	const char *name;
+	const char *operand; /* what follows the name in the help: "TARGET", "" */
+	const char *summary; /* a line in the list of commands */
+	const char *description;
+	unsigned options;                          /* besides the global ones */
+	unsigned target_optional_with;             /* options of which one makes the operand optional; 0: none does */
+	int (*run)(const struct request *request); /* returns the exit status */
+};
+
+extern const struct command command_ps;
+extern const struct command command_stats;
+extern const struct command command_trim;
+
+static inline bool command_takes_target(const struct command *command)
+{
+	return command->operand[0] != '\0';
+}
+
+#endif

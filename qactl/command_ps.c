@@ -1,0 +1,65 @@
+/*
+ * ps: all targets with their totals. A silent target costs qad's deadline of 2 s once, however many are silent.
+ */
+#include "command.h"
+
+#include <stdio.h>
+
+#include "client.h"
+#include "json.h"
+#include "output.h"
+#include "target.h"
+
+static int print_json(const struct target_list *list)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < list->count; i++)
+		json_array_append_new(array, json_from_target(&list->items[i]));
+	return json_print(array);
+}
+
+static int print(const struct request *request, const struct target_list *list)
+{
+	if (request->given & OPTION_JSON)
+		return print_json(list);
+	target_list_print(stdout, list, true);
+	if (list->count == 0)
+		output_say("no targets; a program shows up here when it runs on libqa with its agent on, and you may "
+			   "see it");
+	return 0;
+}
+
+static int run(const struct request *request)
+{
+	struct target_list list;
+	struct client client;
+	int error, status;
+
+	client_init(&client);
+	error = client_open(&client, request->socket);
+	status = error < 0 ? client_fail(&client, error) : target_list_fetch(&client, true, &list);
+	if (status == 0) {
+		status = print(request, &list);
+		target_list_finish(&list);
+	}
+	client_finish(&client);
+	return status;
+}
+
+const struct command command_ps = {
+	.name = "ps",
+	.operand = "",
+	.summary = "list the programs that run on libqa, with what each holds",
+	.description = "Lists the targets: processes that run on libqa and that you may see.\n"
+		       "\n"
+		       "  HELD     memory that libqa has from the system\n"
+		       "  USED     the part of it in blocks that the program has now\n"
+		       "  CACHED   the rest, which 'qactl trim' can mostly give back\n"
+		       "  RSS      resident memory of the whole process\n"
+		       "  THREADS  threads that have a cache of free blocks\n"
+		       "  STATE    ok, or silent: it does not answer, and its last figures have the age that is shown\n"
+		       "  COMMAND  the command, and in parentheses the label that QA_NAME gave it\n",
+	.options = OPTION_JSON,
+	.run = run,
+};

@@ -1,0 +1,144 @@
+/*
+ * stats: one target in full. When it does not answer, qad's error carries its last known figures; those are shown as
+ * any others, with their age above them and exit status 75.
+ */
+#include "command.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "answer.h"
+#include "client.h"
+#include "json.h"
+#include "output.h"
+#include "resolve.h"
+#include "stats_table.h"
+#include "write.h"
+
+/* Reads a result of stats; the caller finishes it even after an error. Returns an exit status. */
+static int read_stats(const msgpack_object *object, struct stats *stats)
+{
+	struct qp_reader reader = qp_reader_of(object);
+	const msgpack_object *rows;
+	size_t count;
+
+	target_read(&reader, &stats->target);
+	rows = qp_read_array(&reader, "classes", &count);
+	if (!reader.bad && !stats->target.has_figures)
+		reader.bad = "held_bytes";
+	if (reader.bad)
+		return answer_fail(&reader);
+	/* One more for the row of totals. */
+	stats->rows = calloc(count + 1, sizeof(*stats->rows));
+	if (!stats->rows) {
+		output_say("out of memory");
+		return EX_OSERR;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct qp_reader row = qp_reader_of(&rows[i]);
+
+		qp_read_class(&row, &stats->rows[stats->row_count++].figures);
+		if (row.bad)
+			return answer_fail(&row);
+	}
+	return 0;
+}
+
+static int print_json(const struct stats *stats)
+{
+	json_t *object = json_from_target(&stats->target), *classes = json_array();
+
+	for (size_t i = 0; i < stats->row_count; i++)
+		json_array_append_new(classes, json_from_class(&stats->rows[i].figures));
+	json_object_set_new(object, "classes", classes);
+	return json_print(object);
+}
+
+static int show(const struct request *request, const msgpack_object *object)
+{
+	struct stats stats;
+	int status;
+
+	memset(&stats, 0, sizeof(stats));
+	status = read_stats(object, &stats);
+	if (status == 0 && (request->given & OPTION_JSON))
+		status = print_json(&stats);
+	else if (status == 0)
+		stats_print(stdout, &stats);
+	free(stats.rows);
+	target_finish(&stats.target);
+	return status;
+}
+
+/* What is known of a target that did not answer. */
+static int show_last(const struct request *request, const struct qp_message *message, const char *who)
+{
+	struct qp_reader reader = qp_reader_of(&message->body);
+	const msgpack_object *last = qp_read_value(&reader, "last");
+	char code[32];
+	int status;
+
+	qp_read_string_or(&reader, "code", code, sizeof(code), "");
+	if (!last && strcmp(code, "timeout") == 0)
+		output_say("no earlier figures of %s are known", who);
+	if (!last)
+		return EX_TEMPFAIL;
+	status = show(request, last);
+	return status ? status : EX_TEMPFAIL;
+}
+
+static int ask(struct client *client, const struct request *request, const struct resolve_match *match)
+{
+	const struct qp_message *message;
+	struct qp_buffer *out;
+	uint32_t id;
+	int error, status;
+
+	out = client_begin(client, "stats", &id);
+	qp_write_map(out, 2);
+	qp_write_key_u64(out, "pid", match->pid);
+	qp_write_key_bool(out, "all_classes", request->given & OPTION_ALL_CLASSES);
+	error = client_ask(client, id, CLIENT_STATS_MS, &message);
+	if (error < 0)
+		return client_fail(client, error);
+	status = answer_check(message, match->who);
+	if (status == 0)
+		return show(request, &message->body);
+	return status == EX_TEMPFAIL ? show_last(request, message, match->who) : status;
+}
+
+static int run(const struct request *request)
+{
+	struct resolve_query query = {.operand = request->target, .advice = "name one by its pid"};
+	struct resolve_result result = {0};
+	struct client client;
+	int error, status;
+
+	client_init(&client);
+	error = client_open(&client, request->socket);
+	status = error < 0 ? client_fail(&client, error) : resolve_targets(&client, &query, &result);
+	if (status == 0)
+		status = ask(&client, request, &result.matches[0]);
+	resolve_finish(&result);
+	client_finish(&client);
+	return status;
+}
+
+const struct command command_stats = {
+	.name = "stats",
+	.operand = "TARGET",
+	.summary = "show what one program holds, by size class",
+	.description = "Shows what a target holds: in total, and for each size class that has pages.\n"
+		       "TARGET is a pid, a command name or a QA_NAME. A number is always a pid.\n"
+		       "\n"
+		       "held = used + cached. The parts of cached:\n"
+		       "  thread   free blocks in caches of threads, and on the way between threads\n"
+		       "  partial  free blocks in pages that also have used ones\n"
+		       "  empty    pages without a used block\n"
+		       "  slack    bytes of pages that no block covers\n",
+	.options = OPTION_JSON | OPTION_ALL_CLASSES,
+	.run = run,
+};

@@ -1,0 +1,138 @@
+/*
+ * Tables of keys, as in proto/figures.c: what is printed is not what came over the wire but what this qactl knows, so
+ * that its output does not change with qad's version. Only ASCII is printed, as a name can hold what a terminal obeys.
+ */
+#include "json.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "output.h"
+
+struct json_figure {
+	const char *key;
+	size_t offset;
+};
+
+#define FIGURE(type, member)                           \
+	{                                              \
+#member, offsetof(struct type, member) \
+	}
+#define COUNT(table) (sizeof(table) / sizeof(*(table)))
+
+static const struct json_figure totals_figures[] = {
+	FIGURE(qp_totals, page_size),         FIGURE(qp_totals, threads),      FIGURE(qp_totals, held_bytes),
+	FIGURE(qp_totals, used_bytes),        FIGURE(qp_totals, cached_bytes), FIGURE(qp_totals, thread_bytes),
+	FIGURE(qp_totals, partial_bytes),     FIGURE(qp_totals, empty_bytes),  FIGURE(qp_totals, slack_bytes),
+	FIGURE(qp_totals, unreachable_bytes), FIGURE(qp_totals, allocs),       FIGURE(qp_totals, frees),
+};
+
+static const struct json_figure class_figures[] = {
+	FIGURE(qp_class, pages),        FIGURE(qp_class, held_bytes),   FIGURE(qp_class, used_bytes),
+	FIGURE(qp_class, cached_bytes), FIGURE(qp_class, thread_bytes), FIGURE(qp_class, partial_bytes),
+	FIGURE(qp_class, empty_bytes),  FIGURE(qp_class, slack_bytes),  FIGURE(qp_class, used_blocks),
+	FIGURE(qp_class, allocs),       FIGURE(qp_class, frees),
+};
+
+json_t *json_from_u64(uint64_t value)
+{
+	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
+}
+
+/* values NULL: all are null. */
+static void add_figures(json_t *object, const struct json_figure *figures, size_t count, const void *values)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint64_t value = 0;
+
+		if (values)
+			memcpy(&value, (const char *)values + figures[i].offset, sizeof(value));
+		json_object_set_new(object, figures[i].key, values ? json_from_u64(value) : json_null());
+	}
+}
+
+/* The length of the UTF-8 character at the start of text, by jansson's own judgement; 0: none. */
+static size_t character_bytes(const char *text)
+{
+	size_t left = strnlen(text, 4);
+
+	for (size_t length = 1; length <= left; length++) {
+		json_t *piece = json_stringn(text, length);
+
+		if (piece) {
+			json_decref(piece);
+			return length;
+		}
+	}
+	return 0;
+}
+
+json_t *json_from_text(const char *text)
+{
+	json_t *value = json_string(text);
+	char *mended;
+	size_t used = 0;
+
+	if (value)
+		return value;
+	mended = malloc(strlen(text) * 3 + 1);
+	if (!mended)
+		return NULL;
+	while (*text) {
+		size_t length = character_bytes(text);
+
+		memcpy(mended + used, length ? text : "\xef\xbf\xbd", length ? length : 3);
+		used += length ? length : 3;
+		text += length ? length : 1;
+	}
+	value = json_stringn(mended, used);
+	free(mended);
+	return value;
+}
+
+json_t *json_from_target(const struct target *target)
+{
+	json_t *object = json_object();
+	const void *totals = target->has_figures ? &target->totals : NULL;
+
+	json_object_set_new(object, "pid", json_from_u64(target->pid));
+	json_object_set_new(object, "inner_pid", json_from_u64(target->inner_pid));
+	json_object_set_new(object, "uid", json_from_u64(target->uid));
+	json_object_set_new(object, "command", json_from_text(target->command));
+	json_object_set_new(object, "name", json_from_text(target->name));
+	json_object_set_new(object, "exe", json_from_text(target->exe));
+	json_object_set_new(object, "cgroup", json_from_text(target->cgroup));
+	json_object_set_new(object, "version", json_from_text(target->version));
+	json_object_set_new(object, "uptime_s", json_from_u64(target->uptime_s));
+	json_object_set_new(object, "silent", json_boolean(target->is_silent));
+	json_object_set_new(object, "age_ms", totals ? json_from_u64(target->age_ms) : json_null());
+	json_object_set_new(object, "rss_bytes", json_from_u64(target->rss_bytes));
+	add_figures(object, totals_figures, COUNT(totals_figures), totals);
+	return object;
+}
+
+json_t *json_from_class(const struct qp_class *row)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "block_size", json_from_u64(row->block_size));
+	json_object_set_new(object, "name", json_from_text(row->name));
+	add_figures(object, class_figures, COUNT(class_figures), row);
+	return object;
+}
+
+int json_print(json_t *value)
+{
+	/* jansson gives NULL only when out of memory, and a whole value is never printed in part. */
+	char *text = value ? json_dumps(value, JSON_INDENT(2) | JSON_ENSURE_ASCII) : NULL;
+
+	json_decref(value);
+	if (!text) {
+		output_say("out of memory");
+		return EX_OSERR;
+	}
+	puts(text);
+	free(text);
+	return 0;
+}

@@ -1,0 +1,26 @@
+/*
+ * json.h - the output of --json: one value on stdout, the keys of docs/PROTOCOL.md, integers in bytes.
+ */
+#ifndef QACTL_JSON_H
+#define QACTL_JSON_H
+
+#include <jansson.h>
+
+#include "figures.h"
+#include "target.h"
+
+/* All keys of a target and of totals; those that are not known are null. */
+json_t *json_from_target(const struct target *target);
+json_t *json_from_class(const struct qp_class *row);
+
+/* A string as JSON; what is not UTF-8 in it becomes U+FFFD. */
+json_t *json_from_text(const char *text);
+
+/* A count; JSON here has integers up to 2^63 - 1, more becomes that. */
+json_t *json_from_u64(uint64_t value);
+
+/* Prints a value, which this takes over, and a newline. Returns 0, or 71 when there was no memory to make it (value may
+ * be NULL). */
+int json_print(json_t *value);
+
+#endif

@@ -1,0 +1,156 @@
+/*
+ * One row for each option feeds getopt_long, the check whether a command takes it, and the help. All commands share one
+ * table, so that an option means the same everywhere.
+ */
+#include "options.h"
+
+#include <getopt.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "output.h"
+#include "text.h"
+
+struct option_row {
+	unsigned bit;
+	char letter; /* 0: none */
+	const char *name;
+	const char *argument; /* NULL: none */
+	const char *help;
+};
+
+static const struct option_row rows[] = {
+	{OPTION_ALL, 0, "all", NULL, "trim every target that TARGET means; without TARGET, all"},
+	{OPTION_ALL_CLASSES, 0, "all-classes", NULL, "show size classes without pages too"},
+	{OPTION_JSON, 0, "json", NULL, "print JSON: integers in bytes"},
+	{OPTION_SOCKET, 0, "socket", "PATH", "qad's socket"},
+	{OPTION_HELP, 'h', "help", NULL, "show this help"},
+	{OPTION_VERSION, 'V', "version", NULL, "show the version"},
+};
+enum { ROWS = sizeof(rows) / sizeof(*rows) };
+
+/* getopt_long returns this and the row's index. */
+enum { LONG_OPTION = 256 };
+
+static const struct option_row *row_of(int option)
+{
+	if (option >= LONG_OPTION)
+		return &rows[option - LONG_OPTION];
+	for (size_t i = 0; i < ROWS; i++)
+		if (rows[i].letter == option)
+			return &rows[i];
+	return NULL;
+}
+
+static void say_hint(const struct command *command)
+{
+	fprintf(stderr, "Try 'qactl %s%s--help'.\n", command ? command->name : "", command ? " " : "");
+}
+
+/* What getopt_long found no sense in; text is the word it looked at last. */
+static int fail(const struct command *command, int option, const char *text)
+{
+	char shown[512], letter[3] = {'-', (char)optopt, '\0'};
+	const struct option_row *row = optopt ? row_of(optopt) : NULL;
+
+	/* optopt is a letter, or for a long option its value, or 0 when the name is not known. */
+	text_escape(shown, sizeof(shown), optopt && !row ? letter : text);
+	if (option == ':')
+		output_say("--%s needs a %s", row ? row->name : shown, row ? row->argument : "value");
+	else if (row)
+		output_say("--%s takes no value", row->name);
+	else
+		output_say("unknown option %s", shown);
+	say_hint(command);
+	return EX_USAGE;
+}
+
+static int take(const struct option_row *row, const struct command *command, struct request *request)
+{
+	unsigned allowed = OPTIONS_GLOBAL | (command ? command->options : 0);
+
+	if (!(row->bit & allowed)) {
+		if (command)
+			output_say("%s does not take --%s", command->name, row->name);
+		else
+			output_say("--%s comes after the command", row->name);
+		say_hint(command);
+		return EX_USAGE;
+	}
+	request->given |= row->bit;
+	if (row->bit == OPTION_SOCKET)
+		request->socket = optarg;
+	return 0;
+}
+
+int options_read(int argc, char **argv, bool stop, const struct command *command, struct request *request)
+{
+	struct option long_options[ROWS + 1] = {{0}};
+	int option, status = 0;
+
+	for (int i = 0; i < ROWS; i++) {
+		long_options[i].name = rows[i].name;
+		long_options[i].has_arg = rows[i].argument ? required_argument : no_argument;
+		long_options[i].val = LONG_OPTION + i;
+	}
+	opterr = 0;
+	optind = 0; /* starts anew, also with the order of operands */
+	while (status == 0) {
+		option = getopt_long(argc, argv, stop ? "+:hV" : ":hV", long_options, NULL);
+		if (option == -1)
+			break;
+		if (option == '?' || option == ':')
+			status = fail(command, option, argv[optind - 1]);
+		else
+			status = take(row_of(option), command, request);
+	}
+	return status;
+}
+
+static void print_options(FILE *out, unsigned options)
+{
+	for (size_t i = 0; i < ROWS; i++) {
+		char text[40], letter[8] = "";
+
+		if (!(rows[i].bit & options))
+			continue;
+		if (rows[i].letter)
+			snprintf(letter, sizeof(letter), "-%c, ", rows[i].letter);
+		snprintf(text, sizeof(text), "%4s--%s%s%s", letter, rows[i].name, rows[i].argument ? " " : "",
+			 rows[i].argument ? rows[i].argument : "");
+		fprintf(out, "  %-18s  %s\n", text, rows[i].help);
+	}
+}
+
+void options_print_help(FILE *out, const struct command *const *commands)
+{
+	fputs("Usage: qactl [OPTION]... COMMAND [TARGET]\n"
+	      "Shows what programs on libqa hold in memory, and makes them give back what they cache.\n"
+	      "\nCommands:\n",
+	      out);
+	for (; *commands; commands++) {
+		char usage[40];
+
+		snprintf(usage, sizeof(usage), "%s %s", (*commands)->name, (*commands)->operand);
+		fprintf(out, "  %-18s  %s\n", usage, (*commands)->summary);
+	}
+	fprintf(out, "  %-18s  %s\n", "help [COMMAND]", "show this help, or that of a command");
+	fputs("\nTARGET is a pid, a command name or a label given by QA_NAME.\n\nOptions:\n", out);
+	print_options(out, OPTIONS_GLOBAL);
+	fputs("\nqad is looked for at QAD_SOCKET; else at /run/qad/qad.sock,\n"
+	      "$XDG_RUNTIME_DIR/qad/qad.sock and /tmp/qad-UID/qad.sock.\n"
+	      "\nExit status: 0 done, 64 usage, 67 no such target, 69 qad not reachable, 74 output\n"
+	      "failed, 75 no answer in time, 76 protocol error, 77 not allowed. See qactl(1).\n",
+	      out);
+}
+
+void options_print_command_help(FILE *out, const struct command *command)
+{
+	bool optional = command->target_optional_with != 0;
+
+	fprintf(out, "Usage: qactl %s [OPTION]...", command->name);
+	if (command_takes_target(command))
+		fprintf(out, optional ? " [%s]" : " %s", command->operand);
+	fprintf(out, "\n%s\nOptions:\n", command->description);
+	print_options(out, command->options | (OPTIONS_GLOBAL & ~OPTION_VERSION));
+}

@@ -1,0 +1,46 @@
+/*
+ * Whether all data was written is known only when stdout is closed, so that is where it is tested, once. A stdout that
+ * was closed by the caller gets a descriptor that can not be written to: otherwise the next socket would become stdout.
+ */
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+void output_prepare(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) == -1)
+			(void)!open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+void output_say(const char *format, ...)
+{
+	va_list arguments;
+
+	fflush(stdout);
+	fputs("qactl: ", stderr);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+}
+
+int output_finish(int status)
+{
+	int failed = ferror(stdout);
+
+	errno = 0;
+	if (fclose(stdout) == 0 && !failed)
+		return status;
+	/* An earlier write failed and closing did not: the reason is no longer known. */
+	fprintf(stderr, "qactl: not all output could be written: %s\n", errno ? strerror(errno) : "write error");
+	return status ? status : EX_IOERR;
+}

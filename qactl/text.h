@@ -1,0 +1,19 @@
+/*
+ * text.h - strings of others on a terminal.
+ */
+#ifndef QACTL_TEXT_H
+#define QACTL_TEXT_H
+
+#include <stddef.h>
+
+/*
+ * Copies text so that it can do no harm on a terminal and can not be mistaken: control characters, invisible ones,
+ * those that turn the writing direction, and what is not of the locale become \n, \t, \x1b, \u{202e}; a backslash
+ * becomes two. Cut at a whole character when out_bytes is too small.
+ */
+void text_escape(char *out, size_t out_bytes, const char *text);
+
+/* The columns that an escaped text takes. */
+size_t text_width(const char *text);
+
+#endif
