@@ -151,7 +151,8 @@ static int print(const struct request *request, struct trim *trims, size_t count
 static void say_rest(struct round *round, size_t done)
 {
 	if (round->forbidden) {
-		output_say("%zu more targets may be looked at but not trimmed by you", round->forbidden);
+		output_say("%zu more target%s may be looked at but not trimmed by you", round->forbidden,
+			   round->forbidden == 1 ? "" : "s");
 		if (done == 0)
 			raise_status(round, EX_NOPERM);
 	} else if (round->targets->count == 0) {

@@ -164,7 +164,7 @@ void stats_print(FILE *out, struct stats *stats)
 	print_heading(out, &stats->target);
 	if (stats->target.age_ms) {
 		size_format_age(stats->target.age_ms, age, sizeof(age));
-		fprintf(out, "  THESE FIGURES ARE %s OLD\n", age);
+		fprintf(out, "  last known figures, %s old\n", age);
 	}
 	print_totals(out, &stats->target);
 	fputc('\n', out);

@@ -5,7 +5,6 @@
 #include "table.h"
 
 #include <assert.h>
-#include <stdbool.h>
 
 #include "text.h"
 
@@ -31,34 +30,44 @@ static void measure(const struct table *table, size_t widths[TABLE_COLUMNS])
 	}
 }
 
-static void print_cell(FILE *out, const struct table *table, size_t index, const char *cell, size_t column_width)
+/* Spaces are owed until something follows them, so that no line ends in one. */
+static void print_text(FILE *out, size_t *owed, const char *text)
 {
-	int pad = (int)(column_width - text_width(cell));
-	bool is_last = index + 1 == table->column_count;
+	if (!*text)
+		return;
+	fprintf(out, "%*s%s", (int)*owed, "", text);
+	*owed = 0;
+}
 
-	if (index > 0)
-		fputs("  ", out);
-	if (table->columns[index].align == TABLE_RIGHT)
-		fprintf(out, "%*s%s", pad, "", cell);
-	else
-		fprintf(out, "%s%*s", cell, is_last ? 0 : pad, "");
+/* row NULL: the titles. */
+static void print_row(FILE *out, const struct table *table, const size_t widths[TABLE_COLUMNS], const void *row)
+{
+	char cell[TABLE_CELL_BYTES];
+	size_t owed = 0;
+
+	for (size_t c = 0; c < table->column_count; c++) {
+		const struct table_column *column = &table->columns[c];
+		size_t pad;
+
+		if (row)
+			column->format(row, cell, sizeof(cell));
+		else
+			snprintf(cell, sizeof(cell), "%s", column->title);
+		pad = widths[c] - text_width(cell);
+		owed += (c ? 2 : 0) + (column->align == TABLE_RIGHT ? pad : 0);
+		print_text(out, &owed, cell);
+		owed += column->align == TABLE_LEFT ? pad : 0;
+	}
+	fputc('\n', out);
 }
 
 void table_print(FILE *out, const struct table *table)
 {
 	size_t widths[TABLE_COLUMNS];
-	char cell[TABLE_CELL_BYTES];
 
 	assert(table->column_count <= TABLE_COLUMNS);
 	measure(table, widths);
-	for (size_t c = 0; c < table->column_count; c++)
-		print_cell(out, table, c, table->columns[c].title, widths[c]);
-	fputc('\n', out);
-	for (size_t r = 0; r < table->row_count; r++) {
-		for (size_t c = 0; c < table->column_count; c++) {
-			table->columns[c].format(row_at(table, r), cell, sizeof(cell));
-			print_cell(out, table, c, cell, widths[c]);
-		}
-		fputc('\n', out);
-	}
+	print_row(out, table, widths, NULL);
+	for (size_t r = 0; r < table->row_count; r++)
+		print_row(out, table, widths, row_at(table, r));
 }

@@ -45,7 +45,9 @@ void trim_print(FILE *out, const struct trim *trim)
 	print_change(out, "cached", figures->cached_before_bytes, figures->cached_after_bytes);
 	print_change(out, "rss", trim->rss_before_bytes, trim->rss_after_bytes);
 	if (figures->threads_skipped)
-		fprintf(out, "  left out: the caches of %" PRIu64 " threads that were allocating all the time\n",
+		fprintf(out,
+			"  skipped  %10" PRIu64
+			"  threads whose cache was in use at every look; their bytes stay cached\n",
 			figures->threads_skipped);
 }
 
