@@ -35,6 +35,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 #define QA_VERSION_MAJOR 0
 #define QA_VERSION_MINOR 1
@@ -46,15 +47,19 @@ const char *qa_version(void);
 /*
  * Sized allocation.
  *
- * qa_alloc: a block of at least size bytes, aligned to align (a power of two). An alignment of 8 or less has classes of its
- * own, so that 24 bytes cost 24 bytes. NULL and errno ENOMEM when memory is out or size is above PTRDIFF_MAX, EINVAL when
- * align is not a power of two. Size 0 gives a block of its own.
+ * qa_alloc: a block of at least size bytes, aligned to align (a power of two). An alignment of 8 or less has classes of
+ * its own, so that 24 bytes cost 24 bytes. NULL and errno ENOMEM when memory is out or size is above PTRDIFF_MAX,
+ * EINVAL when align is not a power of two. Size 0 gives a block of its own.
+ *
  * qa_dealloc: NULL is allowed. errno is kept.
  */
 static inline void *qa_alloc(size_t size, size_t align);
 static inline void qa_dealloc(void *block, size_t size, size_t align);
 
-/* The malloc family: semantics and errno of glibc's; blocks are aligned to 16. qa_realloc(p, 0) frees p and returns NULL. */
+/*
+ * The malloc family: semantics and errno of glibc's; blocks are aligned to 16. qa_realloc(p, 0) frees p and returns
+ * NULL.
+ */
 void *qa_malloc(size_t size) __attribute__((malloc, alloc_size(1)));
 void *qa_calloc(size_t count, size_t size) __attribute__((malloc, alloc_size(1, 2)));
 void *qa_realloc(void *block, size_t size) __attribute__((alloc_size(2)));
@@ -65,17 +70,17 @@ void qa_free_sized(void *block, size_t size);
 size_t qa_usable_size(const void *block);
 
 /*
- * Statistics: of one size class, and of the whole process. All in bytes or counts; words as above. In every row and in total
- * held = used + cached and cached = thread + partial + empty + slack, exactly. The split is exact while no thread
+ * Statistics: of one size class, and of the whole process. All in bytes or counts; words as above. In every row and in
+ * total held = used + cached and cached = thread + partial + empty + slack, exactly. The split is exact while no thread
  * is inside libqa; otherwise off by the operations in flight, never negative. Takes no lock of the
  * allocator and delays nobody; costs O(classes x threads).
  */
 #define QA_CLASS_NAME_SIZE 65
 
 struct qa_class_stats {
-	uint64_t block_size; /* 0: all blocks above the largest class */
+	uint64_t block_size;           /* 0: all blocks above the largest class */
 	char name[QA_CLASS_NAME_SIZE]; /* of a named pool; "" for a size class */
-	uint64_t pages; /* in units of page_size; 0 in the row for blocks above the largest class */
+	uint64_t pages;                /* in units of page_size; 0 in the row for blocks above the largest class */
 	uint64_t held_bytes, used_bytes, cached_bytes;
 	uint64_t thread_bytes, partial_bytes, empty_bytes, slack_bytes;
 	uint64_t used_blocks;
@@ -92,21 +97,21 @@ struct qa_stats {
 };
 
 /*
- * Fills *stats, and up to capacity rows of *classes, by block size, the row for blocks above the largest class last. Returns how
- * many rows there are (a constant while no pool is made; classes may be NULL with capacity 0).
+ * Fills *stats, and up to capacity rows of *classes, by block size, the row for blocks above the largest class last.
+ * Returns how many rows there are (a constant while no pool is made; classes may be NULL with capacity 0).
  */
 size_t qa_stats(struct qa_stats *stats, struct qa_class_stats *classes, size_t capacity);
 
 /*
- * Trim: takes back what the caches of all threads hold, also of threads that sleep in a system call, and returns every empty
- * page to the OS. Other threads go on meanwhile: no lock is held while the kernel works.
+ * Trim: takes back what the caches of all threads hold, also of threads that sleep in a system call, and returns every
+ * empty page to the OS. Other threads go on meanwhile: no lock is held while the kernel works.
  *
  * A cache whose owner was inside libqa at every look is left, and counted in threads_skipped. Where the kernel refuses
  * membarrier(2), other threads' caches can not be taken: their owners return them at their next miss.
  * Returns 0, or a negative errno (-EINVAL: options not understood). result may be NULL.
  */
 struct qa_trim_options {
-	uint32_t size; /* sizeof(struct qa_trim_options) of the caller */
+	uint32_t size;  /* sizeof(struct qa_trim_options) of the caller */
 	uint32_t flags; /* 0 */
 };
 
@@ -121,20 +126,24 @@ struct qa_trim_result {
 int qa_trim(const struct qa_trim_options *options, struct qa_trim_result *result);
 
 /*
- * The agent: one thread, named qa-agent, that answers qad. It is started when the library is loaded and after fork, unless QA_AGENT is
- * off or the program is set-user-ID. All signals are blocked in it; it never prints.
+ * The agent: one thread, named qa-agent, that answers qad. It is started when the library is loaded and after fork,
+ * unless QA_AGENT is off or the program is set-user-ID. All signals are blocked in it; it never prints.
  *
- * qa_agent_start: starts it when it is not running. 0, or a negative errno (-EAGAIN: no thread could be made; -EPERM: set-user-ID).
+ * qa_agent_start: starts it when it is not running. 0, or a negative errno (-EAGAIN: no thread could be made; -EPERM:
+ * set-user-ID).
+ *
  * qa_agent_stop: ends it and its connection, and waits until the thread is gone; needed by a program that calls
  * setns(2) or unshare(2) where they demand a single thread. It stays off, in forked children too, until qa_agent_start.
+ *
  * Neither may be called from a fork handler.
  */
 int qa_agent_start(void);
 void qa_agent_stop(void);
 
 /*
- * Settings, by name and text as in the environment; must come before the first allocation (QA_NAME: before the agent connects).
- * 0; -EINVAL: no such setting or value; -EBUSY: too late. A wrong value in the environment is told in one line on stderr and the default used.
+ * Settings, by name and text as in the environment; must come before the first allocation or statistics (QA_NAME:
+ * before the agent connects). Returns 0; -EINVAL: no such setting or value; -EBUSY: too late.
+ * A wrong value in the environment is told in one line on stderr and the default used.
  *
  *   QA_AGENT      on, off         default on. QA_AGENT=off in the environment, or qa_agent_stop, ends it.
  *   QA_PAGE_SIZE  4KiB ... 4MiB   default 64KiB; a power of two, in bytes or with K, KiB, M or MiB
@@ -144,6 +153,7 @@ int qa_set(const char *setting, const char *value);
 
 #include "qa_inline.h"
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,142 @@
+/*
+ * The public allocation calls that are not inline: they find the class and go the same way, or to large blocks.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "fatal.h"
+#include "init.h"
+#include "large.h"
+#include "page_map.h"
+#include "qa.h"
+#include "size_class.h"
+
+enum { MALLOC_ALIGN = 16 };
+
+static const char not_a_block[] = "freed what is not a block of libqa, or was freed before";
+
+static bool is_power_of_two(size_t n)
+{
+	return n != 0 && (n & (n - 1)) == 0;
+}
+
+static void *alloc_large(size_t size, size_t align)
+{
+	if (!init_ensure()) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return large_alloc(size, align);
+}
+
+void *qa_alloc_any_(size_t size, size_t align)
+{
+	if (!is_power_of_two(align)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	unsigned size_class = size_class_of_aligned(size, align);
+	return size_class == QA_CLASS_NONE_ ? alloc_large(size, align) : qa_alloc_class_(size_class);
+}
+
+void qa_dealloc_any_(void *block, size_t size, size_t align)
+{
+	if (!block)
+		return;
+	unsigned size_class = size_class_of_aligned(size, align);
+	if (size_class == QA_CLASS_NONE_)
+		large_free(block, not_a_block);
+	else
+		qa_dealloc_class_(block, size_class);
+}
+
+void *qa_malloc(size_t size)
+{
+	unsigned size_class = size_class_of_malloc(size);
+	return QA_UNLIKELY_(size_class == QA_CLASS_NONE_) ? alloc_large(size, MALLOC_ALIGN)
+							  : qa_alloc_class_(size_class);
+}
+
+void qa_free(void *block)
+{
+	unsigned kind = page_map_kind(block);
+	if (QA_LIKELY_(kind - 1 < QA_CLASSES_))
+		qa_dealloc_class_(block, kind - 1);
+	else if (block)
+		large_free(block, not_a_block);
+}
+
+void qa_free_sized(void *block, size_t size)
+{
+	if (!block)
+		return;
+	unsigned size_class = size_class_of_malloc(size);
+	if (QA_UNLIKELY_(size_class == QA_CLASS_NONE_))
+		large_free(block, not_a_block);
+	else
+		qa_dealloc_class_(block, size_class);
+}
+
+void *qa_calloc(size_t count, size_t size)
+{
+	size_t bytes;
+	if (__builtin_mul_overflow(count, size, &bytes)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	unsigned size_class = size_class_of_malloc(bytes);
+	if (size_class == QA_CLASS_NONE_)
+		return alloc_large(bytes, MALLOC_ALIGN); /* fresh from the kernel: zeroed */
+	void *block = qa_alloc_class_(size_class);
+	return block ? memset(block, 0, bytes) : NULL;
+}
+
+void *qa_aligned_alloc(size_t align, size_t size)
+{
+	return qa_alloc_any_(size, align < MALLOC_ALIGN && is_power_of_two(align) ? MALLOC_ALIGN : align);
+}
+
+size_t qa_usable_size(const void *block)
+{
+	if (!block)
+		return 0;
+	unsigned kind = page_map_kind(block);
+	if (kind - 1 < QA_CLASSES_)
+		return size_classes[kind - 1].block_size;
+	return large_usable_size(block, "qa_usable_size of what is not a block of libqa, or was freed");
+}
+
+/* Whether a block may stay where it is: it fits, wastes less than half, and is aligned as the malloc family's are. */
+static bool can_stay(const void *block, size_t usable, size_t size)
+{
+	return size <= usable && size > usable / 2 && (uintptr_t)block % MALLOC_ALIGN == 0;
+}
+
+static void *realloc_by_copy(void *block, size_t usable, size_t size)
+{
+	void *moved = qa_malloc(size);
+	if (!moved)
+		return NULL;
+	memcpy(moved, block, usable < size ? usable : size);
+	qa_free(block);
+	return moved;
+}
+
+void *qa_realloc(void *block, size_t size)
+{
+	if (!block)
+		return qa_malloc(size);
+	if (size == 0) {
+		qa_free(block);
+		return NULL;
+	}
+	size_t usable = qa_usable_size(block);
+	if (page_map_kind(block) == PAGE_KIND_LARGE) {
+		if (size > SIZE_CLASS_MAX_BYTES)
+			return large_realloc(block, size);
+	} else if (can_stay(block, usable, size)) {
+		return block;
+	}
+	return realloc_by_copy(block, usable, size);
+}

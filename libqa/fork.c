@@ -1,0 +1,89 @@
+/*
+ * The kernel copies a process while its other threads run, page by page, so whatever they change meanwhile may arrive
+ * half changed. Before the fork, therefore, all heaps are stopped by the biased lock and all locks are taken, in the
+ * one order that libqa knows:
+ *
+ *     agent -> trim -> list of heaps -> classes by number -> space -> records
+ *
+ * and other threads wait at the shared pages until it is over. Where heaps can not be stopped (no membarrier), the
+ * child forgets the content of other threads' caches and of the batches between threads: lost to it, but never wrong.
+ */
+#include "fork.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "heap.h"
+#include "meta.h"
+#include "os.h"
+#include "shared.h"
+#include "space.h"
+#include "transfer.h"
+#include "trim.h"
+
+/* Whether every heap but the forking thread's was stopped; under trim's lock. */
+static bool all_stopped;
+
+static void stop_heaps(void)
+{
+	struct heap *own = heap_if_any();
+	all_stopped = true;
+	for (struct heap *heap = heap_first(); heap; heap = heap->next)
+		if (heap != own && !heap_stop(heap))
+			all_stopped = false;
+}
+
+static void resume_heaps(void)
+{
+	for (struct heap *heap = heap_first(); heap; heap = heap->next)
+		heap_resume(heap);
+}
+
+static void before_fork(void)
+{
+	int saved = errno;
+	trim_lock();
+	heap_lock();
+	stop_heaps();
+	shared_lock_all();
+	space_lock();
+	meta_lock();
+	errno = saved;
+}
+
+static void unlock_all(void)
+{
+	meta_unlock();
+	space_unlock();
+	shared_unlock_all();
+	resume_heaps();
+	heap_unlock();
+	trim_unlock();
+}
+
+static void after_fork_in_parent(void)
+{
+	int saved = errno;
+	unlock_all();
+	errno = saved;
+}
+
+static void after_fork_in_child(void)
+{
+	int saved = errno;
+	heap_orphan_others();
+	if (!all_stopped)
+		transfer_forget();
+	unlock_all();
+	os_barrier_init();
+	errno = saved;
+}
+
+void fork_init(void)
+{
+	static atomic_bool is_registered;
+	if (!atomic_exchange(&is_registered, true))
+		pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}

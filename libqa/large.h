@@ -1,0 +1,28 @@
+/*
+ * large.h - blocks above the largest class, or aligned to more than an OS page: whole runs of OS pages, straight from
+ * the kernel and straight back. Thread-safe.
+ */
+#ifndef LIBQA_LARGE_H
+#define LIBQA_LARGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Zeroed. NULL and ENOMEM. align is a power of two. */
+void *large_alloc(size_t size, size_t align);
+
+/* The block must be the start of one: anything else ends the program (what names the caller's operation). */
+void large_free(void *block, const char *what);
+size_t large_usable_size(const void *block, const char *what);
+
+/* Longer or shorter, moved if need be; contents kept. NULL and ENOMEM: the block is untouched. */
+void *large_realloc(void *block, size_t size);
+
+struct large_counts {
+	uint64_t held_bytes, blocks, allocs, frees;
+};
+
+/* Any thread, no lock. */
+struct large_counts large_read_counts(void);
+
+#endif

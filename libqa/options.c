@@ -1,0 +1,146 @@
+/*
+ * One row per setting says how its text is understood and what is allowed. The environment is read once, by
+ * secure_getenv: set-user-ID programs do not obey it. A wrong value there is told once and the default stays.
+ */
+#include "options.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "fatal.h"
+#include "os.h"
+#include "qa.h"
+
+enum { NAME_BYTES_MAX = 64, PAGE_SIZE_MIN = 4 << 10, PAGE_SIZE_MAX = 4 << 20 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool is_loaded, is_page_size_taken;
+static bool agent = true;
+static uint32_t page_size_bytes = 64 << 10;
+static char name[NAME_BYTES_MAX + 1];
+
+static int set_agent(const char *value)
+{
+	if (strcmp(value, "on") == 0)
+		agent = true;
+	else if (strcmp(value, "off") == 0)
+		agent = false;
+	else
+		return -EINVAL;
+	return 0;
+}
+
+/* Digits, then nothing, K, KiB, M or MiB. */
+static bool parse_size(const char *value, uint64_t *bytes)
+{
+	*bytes = 0;
+	const char *c = value;
+	for (; *c >= '0' && *c <= '9'; c++) {
+		*bytes = *bytes * 10 + (uint64_t)(*c - '0');
+		if (*bytes > UINT32_MAX)
+			return false;
+	}
+	if (c == value)
+		return false;
+	if (strcasecmp(c, "k") == 0 || strcasecmp(c, "kib") == 0)
+		*bytes <<= 10;
+	else if (strcasecmp(c, "m") == 0 || strcasecmp(c, "mib") == 0)
+		*bytes <<= 20;
+	else if (*c != '\0')
+		return false;
+	return true;
+}
+
+static int set_page_size(const char *value)
+{
+	uint64_t bytes;
+	if (!parse_size(value, &bytes) || bytes < PAGE_SIZE_MIN || bytes > PAGE_SIZE_MAX ||
+	    (bytes & (bytes - 1)) != 0 || bytes < os_page_bytes())
+		return -EINVAL;
+	if (is_page_size_taken)
+		return -EBUSY;
+	page_size_bytes = (uint32_t)bytes;
+	return 0;
+}
+
+static int set_name(const char *value)
+{
+	size_t length = strlen(value);
+	if (length == 0 || length > NAME_BYTES_MAX)
+		return -EINVAL;
+	memcpy(name, value, length + 1);
+	return 0;
+}
+
+static const struct option {
+	const char *setting;
+	int (*set)(const char *value);
+	const char *allowed;
+} options[] = {
+	{"QA_AGENT", set_agent, "on, off"},
+	{"QA_PAGE_SIZE", set_page_size, "a power of two from 4KiB to 4MiB, in bytes or with K, KiB, M or MiB"},
+	{"QA_NAME", set_name, "1 to 64 bytes"},
+};
+
+enum { OPTIONS = sizeof options / sizeof options[0] };
+
+/* With the lock held. */
+static void load(void)
+{
+	if (is_loaded)
+		return;
+	is_loaded = true;
+	if (page_size_bytes < os_page_bytes())
+		page_size_bytes = (uint32_t)os_page_bytes();
+	for (unsigned i = 0; i < OPTIONS; i++) {
+		const char *value = secure_getenv(options[i].setting);
+		if (value && options[i].set(value) != 0)
+			warn_setting(options[i].setting, value, options[i].allowed);
+	}
+}
+
+static void options_lock(void)
+{
+	pthread_mutex_lock(&lock);
+	load();
+}
+
+bool options_agent(void)
+{
+	options_lock();
+	bool value = agent;
+	pthread_mutex_unlock(&lock);
+	return value;
+}
+
+const char *options_name(void)
+{
+	options_lock();
+	pthread_mutex_unlock(&lock);
+	return name;
+}
+
+uint32_t options_page_size_bytes(void)
+{
+	options_lock();
+	is_page_size_taken = true;
+	uint32_t value = page_size_bytes;
+	pthread_mutex_unlock(&lock);
+	return value;
+}
+
+int qa_set(const char *setting, const char *value)
+{
+	int result = -EINVAL;
+	if (!setting || !value)
+		return result;
+	options_lock();
+	for (unsigned i = 0; i < OPTIONS; i++)
+		if (strcmp(setting, options[i].setting) == 0)
+			result = options[i].set(value);
+	pthread_mutex_unlock(&lock);
+	return result;
+}

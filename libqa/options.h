@@ -1,0 +1,17 @@
+/*
+ * options.h - the settings: one row each in options.c, from the environment or by qa_set.
+ */
+#ifndef LIBQA_OPTIONS_H
+#define LIBQA_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Each reads the environment when first called. Any thread. */
+bool options_agent(void);
+const char *options_name(void); /* "" when there is none; valid for ever */
+
+/* From then on qa_set can not change it. */
+uint32_t options_page_size_bytes(void);
+
+#endif

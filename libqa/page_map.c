@@ -1,0 +1,66 @@
+/*
+ * The page map's leaves. Two threads that need the same one both map it; the one that loses the exchange gives its own
+ * back.
+ */
+#include "page_map.h"
+
+#include "os.h"
+
+_Atomic(struct page_map_leaf *) page_map_root[PAGE_MAP_ROOTS];
+unsigned page_map_shift = 16;
+
+void page_map_init(unsigned page_shift)
+{
+	page_map_shift = page_shift;
+}
+
+static size_t units_in_leaf(void)
+{
+	return (size_t)1 << (PAGE_MAP_LEAF_BITS - page_map_shift);
+}
+
+static struct page_map_leaf *leaf_create(size_t *map_bytes)
+{
+	size_t units = units_in_leaf();
+	size_t head_bytes = (sizeof(struct page_map_leaf) + units + 63) & ~(size_t)63;
+	*map_bytes = head_bytes + units * sizeof(union page_slot);
+	struct page_map_leaf *leaf = os_map(*map_bytes, 64);
+	if (leaf)
+		leaf->slots = (union page_slot *)((char *)leaf + head_bytes);
+	return leaf;
+}
+
+static bool leaf_ensure(size_t index)
+{
+	_Atomic(struct page_map_leaf *) *root = &page_map_root[index];
+	if (atomic_load_explicit(root, memory_order_acquire))
+		return true;
+	size_t map_bytes;
+	struct page_map_leaf *leaf = leaf_create(&map_bytes), *expected = NULL;
+	if (!leaf)
+		return false;
+	/* release: pairs with the acquire in page_map_leaf_of */
+	if (!atomic_compare_exchange_strong_explicit(root, &expected, leaf, memory_order_acq_rel, memory_order_acquire))
+		os_unmap(leaf, map_bytes);
+	return true;
+}
+
+bool page_map_reserve(const void *address, size_t size_bytes)
+{
+	uintptr_t first = (uintptr_t)address, last = first + size_bytes - 1;
+	if (last >> PAGE_MAP_ADDRESS_BITS)
+		return false;
+	for (size_t i = first >> PAGE_MAP_LEAF_BITS; i <= last >> PAGE_MAP_LEAF_BITS; i++)
+		if (!leaf_ensure(i))
+			return false;
+	return true;
+}
+
+void page_map_set_kind(const void *address, size_t units, uint8_t kind)
+{
+	for (size_t i = 0; i < units; i++) {
+		const char *unit = (const char *)address + (i << page_map_shift);
+		atomic_store_explicit(&page_map_leaf_of(unit)->kinds[page_map_unit_of(unit)], kind,
+				      memory_order_relaxed);
+	}
+}

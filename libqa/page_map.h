@@ -1,0 +1,90 @@
+/*
+ * page_map.h - from an address to what libqa has there.
+ *
+ *     address:  | 0 | root index (18 bits) | unit index in the leaf | offset in the unit |
+ *                47                      30                page_shift                   0
+ *
+ * A leaf covers 1 GiB of addresses: one byte per unit of page_size (its kind), and one descriptor per unit. Leaves are
+ * mapped when first needed, touched only where used, and never given back, so a look-up needs no lock: any address may
+ * be asked about.
+ */
+#ifndef LIBQA_PAGE_MAP_H
+#define LIBQA_PAGE_MAP_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "page.h"
+#include "qa.h"
+
+enum {
+	PAGE_MAP_ADDRESS_BITS = 48,
+	PAGE_MAP_LEAF_BITS = 30,
+	PAGE_MAP_ROOTS = 1 << (PAGE_MAP_ADDRESS_BITS - PAGE_MAP_LEAF_BITS),
+};
+
+/* What a unit is, one byte: nothing of ours, blocks of class kind - 1, or the start of a large block. */
+enum { PAGE_KIND_NONE = 0, PAGE_KIND_LARGE = QA_CLASSES_ + 1 };
+
+union page_slot {
+	struct page page;
+	struct page_large large;
+	uint8_t line[64];
+};
+
+struct page_map_leaf {
+	union page_slot *slots;
+	_Atomic uint8_t kinds[];
+};
+
+extern _Atomic(struct page_map_leaf *) page_map_root[PAGE_MAP_ROOTS];
+extern unsigned page_map_shift; /* log2 of page_size; constant after page_map_init */
+
+/* Called once, before anything is registered. */
+void page_map_init(unsigned page_shift);
+
+static inline struct page_map_leaf *page_map_leaf_of(const void *address)
+{
+	uintptr_t bits = (uintptr_t)address;
+	if (QA_UNLIKELY_(bits >> PAGE_MAP_ADDRESS_BITS))
+		return NULL;
+	/* acquire: pairs with the release in page_map_reserve; the leaf is seen zeroed */
+	return atomic_load_explicit(&page_map_root[bits >> PAGE_MAP_LEAF_BITS], memory_order_acquire);
+}
+
+static inline size_t page_map_unit_of(const void *address)
+{
+	return ((uintptr_t)address & (((uintptr_t)1 << PAGE_MAP_LEAF_BITS) - 1)) >> page_map_shift;
+}
+
+static inline uint8_t page_map_kind(const void *address)
+{
+	struct page_map_leaf *leaf = page_map_leaf_of(address);
+	if (QA_UNLIKELY_(!leaf))
+		return PAGE_KIND_NONE;
+	/* relaxed: of a block that the caller owns, the kind was written before the block was handed out */
+	return atomic_load_explicit(&leaf->kinds[page_map_unit_of(address)], memory_order_relaxed);
+}
+
+/* The slot of the unit at that address; the address must have been reserved. */
+static inline union page_slot *page_map_slot(const void *address)
+{
+	return &page_map_leaf_of(address)->slots[page_map_unit_of(address)];
+}
+
+/* The page that a block is in; the block's kind must be a class. */
+static inline struct page *page_map_page(const void *block)
+{
+	union page_slot *slot = page_map_slot(block);
+	return &(slot - slot->page.back_units)->page;
+}
+
+/* Makes sure that leaves exist for a range. False: no memory. Thread-safe. */
+bool page_map_reserve(const void *address, size_t size_bytes);
+
+/* Sets the kind of all units of a range that the caller owns. */
+void page_map_set_kind(const void *address, size_t units, uint8_t kind);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * The classes of block sizes: multiples of 8 up to 128, then four a doubling, so that at most a fifth of a block is not
+ * asked for. Multiples of 8 that are not of 16 serve only callers that state an alignment of 8 or less. A page has at
+ * least eight blocks of its class, so that large blocks do not leave much of it uncovered; it may therefore be several
+ * units of page_size long.
+ */
+#include "size_class.h"
+
+#include <stddef.h>
+
+enum { PAGE_BLOCKS_MIN = 8, BATCH_MAX = 256, BATCH_BYTES = 16 << 10 };
+
+struct size_class size_classes[QA_CLASSES_];
+
+/* clang-format off */
+const uint8_t size_class_table[SIZE_CLASS_TABLE_BYTES / 16 + 1] = {
+	1, 1, 3, 5, 7, 9, 11, 13, 15,                   /* 16, 16, 32 ... 128 */
+	16, 16, 17, 17, 18, 18, 19, 19,                 /* 160, 192, 224, 256 */
+	20, 20, 20, 20, 21, 21, 21, 21, 22, 22, 22, 22, 23, 23, 23, 23, /* 320, 384, 448, 512 */
+	24, 24, 24, 24, 24, 24, 24, 24, 25, 25, 25, 25, 25, 25, 25, 25, /* 640, 768 */
+	26, 26, 26, 26, 26, 26, 26, 26, 27, 27, 27, 27, 27, 27, 27, 27, /* 896, 1024 */
+};
+/* clang-format on */
+
+static uint32_t block_size_of(unsigned size_class)
+{
+	if (size_class < 16)
+		return (size_class + 1) * 8;
+	unsigned doubling = (size_class - 16) / 4, quarter = (size_class - 16) % 4;
+	return (5 + quarter) << (5 + doubling);
+}
+
+void size_class_init(uint32_t page_size_bytes)
+{
+	for (unsigned i = 0; i < QA_CLASSES_; i++) {
+		struct size_class *c = &size_classes[i];
+		c->block_size = block_size_of(i);
+		c->span_pages = 1;
+		while (c->span_pages * page_size_bytes / c->block_size < PAGE_BLOCKS_MIN)
+			c->span_pages *= 2;
+		c->page_blocks = c->span_pages * page_size_bytes / c->block_size;
+		c->batch = BATCH_BYTES / c->block_size;
+		if (c->batch > BATCH_MAX)
+			c->batch = BATCH_MAX;
+		if (c->batch == 0)
+			c->batch = 1;
+	}
+}
+
+unsigned size_class_of_aligned(size_t size, size_t align)
+{
+	if (align > 4096 || size > SIZE_CLASS_MAX_BYTES)
+		return QA_CLASS_NONE_;
+	size_t rounded = qa_class_size_(size, align);
+	return rounded <= SIZE_CLASS_MAX_BYTES ? qa_class_of_(rounded) : QA_CLASS_NONE_;
+}

@@ -1,0 +1,45 @@
+/*
+ * size_class.h - the sizes of blocks, and how pages and batches follow from them.
+ *
+ * The inline header has the arithmetic from a size to its class (qa_class_of_); here is the way back and what a class
+ * needs besides. Filled once by size_class_init, read only afterwards.
+ */
+#ifndef LIBQA_SIZE_CLASS_H
+#define LIBQA_SIZE_CLASS_H
+
+#include <stdint.h>
+
+#include "qa.h"
+
+#define SIZE_CLASS_MAX_BYTES (32u << 10)
+#define SIZE_CLASS_TABLE_BYTES 1024u
+
+struct size_class {
+	uint32_t block_size;
+	uint32_t batch; /* blocks that move between a cache and elsewhere at once; also the most a cache list has */
+	uint32_t span_pages;  /* length of this class's pages, in units of page_size: a power of two */
+	uint32_t page_blocks; /* blocks in one of its pages */
+};
+
+extern struct size_class size_classes[QA_CLASSES_];
+
+/* Class of a block of the malloc family (aligned to 16), by (size + 15) / 16, for sizes up to SIZE_CLASS_TABLE_BYTES.
+ */
+extern const uint8_t size_class_table[SIZE_CLASS_TABLE_BYTES / 16 + 1];
+
+/* Derives spans and batches from the page size. Called once, before any allocation. */
+void size_class_init(uint32_t page_size_bytes);
+
+/* The class for a malloc of that size, or QA_CLASS_NONE_. */
+static inline unsigned size_class_of_malloc(size_t size)
+{
+	if (QA_LIKELY_(size <= SIZE_CLASS_TABLE_BYTES))
+		return size_class_table[(size + 15) / 16];
+	return size <= SIZE_CLASS_MAX_BYTES ? qa_class_of_(size) : QA_CLASS_NONE_;
+}
+
+/* The class for a size and an alignment (a power of two), or QA_CLASS_NONE_: too large, or aligned to more than an OS
+ * page. */
+unsigned size_class_of_aligned(size_t size, size_t align);
+
+#endif

@@ -1,0 +1,345 @@
+/*
+ * Pages are cut from chunks: runs of 2 MiB, aligned, so that the kernel may back one with a huge page and a trim gives
+ * it back whole. Per chunk, one bit per unit says which units are clean: not part of any page and without memory. A
+ * chunk that is all clean is unmapped.
+ *
+ *     unit:      0     1     2     3     4     5     6     7   ...
+ *              [ page of class a ][ clean ][ empty page ][ page of b ]
+ *
+ * Empty pages wait in lists by their length and are preferred to clean units, the latest first: their memory is there
+ * and warm. A page is not made of neighbouring shorter ones; trim turns them into clean units, which are.
+ */
+#include "space.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "meta.h"
+#include "os.h"
+#include "page_map.h"
+#include "size_class.h"
+
+enum { CHUNK_BYTES_MIN = 2 << 20, UNIT_BYTES_MIN = 4 << 10 };
+enum { CHUNK_UNITS_MAX = CHUNK_BYTES_MIN / UNIT_BYTES_MIN, WORDS = CHUNK_UNITS_MAX / 64, SPANS = 8 };
+
+struct chunk {
+	char *base;
+	struct chunk *next, *prev; /* chunks that have a clean unit */
+	struct chunk *next_return; /* chunks that have a bit in returning */
+	uint32_t clean_units;
+	bool is_returning;
+	uint64_t clean[WORDS];
+	uint64_t returning[WORDS]; /* a trim works on them: not clean yet, not waiting any more */
+};
+
+static struct {
+	pthread_mutex_t lock;
+	uint32_t page_size_bytes;
+	size_t chunk_bytes;
+	uint32_t chunk_units;
+	struct chunk *with_clean;
+	struct chunk *spare_chunks;                /* descriptors of unmapped chunks, by next */
+	struct page *empty[SPANS];                 /* by log2 of the length in units, linked by next */
+	_Atomic uint64_t empty_pages[QA_CLASSES_]; /* in units; written under the lock */
+} space = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void space_lock(void)
+{
+	pthread_mutex_lock(&space.lock);
+}
+void space_unlock(void)
+{
+	pthread_mutex_unlock(&space.lock);
+}
+uint32_t space_page_size_bytes(void)
+{
+	return space.page_size_bytes;
+}
+
+void space_init(uint32_t page_size_bytes)
+{
+	space.page_size_bytes = page_size_bytes;
+	space.chunk_bytes = page_size_bytes > CHUNK_BYTES_MIN ? page_size_bytes : CHUNK_BYTES_MIN;
+	space.chunk_units = (uint32_t)(space.chunk_bytes / page_size_bytes);
+}
+
+static bool bit_get(const uint64_t *bits, unsigned i)
+{
+	return bits[i / 64] >> (i % 64) & 1;
+}
+
+static void bits_set(uint64_t *bits, unsigned first, unsigned count, bool value)
+{
+	for (unsigned i = first; i < first + count; i++) {
+		if (value)
+			bits[i / 64] |= (uint64_t)1 << (i % 64);
+		else
+			bits[i / 64] &= ~((uint64_t)1 << (i % 64));
+	}
+}
+
+/* The first run of count set bits that starts at a multiple of count (a power of two), or chunk_units. */
+static unsigned bits_find(const uint64_t *bits, unsigned count)
+{
+	for (unsigned first = 0; first + count <= space.chunk_units; first += count) {
+		if (count == 1 && bits[first / 64] == 0) {
+			first |= 63; /* a whole word without one */
+			continue;
+		}
+		unsigned i = 0;
+		while (i < count && bit_get(bits, first + i))
+			i++;
+		if (i == count)
+			return first;
+	}
+	return space.chunk_units;
+}
+
+static void chunk_link(struct chunk *chunk)
+{
+	chunk->prev = NULL;
+	chunk->next = space.with_clean;
+	if (chunk->next)
+		chunk->next->prev = chunk;
+	space.with_clean = chunk;
+}
+
+static void chunk_unlink(struct chunk *chunk)
+{
+	if (chunk->prev)
+		chunk->prev->next = chunk->next;
+	else
+		space.with_clean = chunk->next;
+	if (chunk->next)
+		chunk->next->prev = chunk->prev;
+}
+
+static void chunk_add_clean(struct chunk *chunk, unsigned first, unsigned count)
+{
+	bits_set(chunk->clean, first, count, true);
+	if (chunk->clean_units == 0)
+		chunk_link(chunk);
+	chunk->clean_units += count;
+}
+
+/* With the lock held; a chunk whose units are all clean, in no list yet. */
+static struct chunk *chunk_create(void)
+{
+	struct chunk *chunk = space.spare_chunks;
+	if (chunk)
+		space.spare_chunks = chunk->next;
+	else if (!(chunk = meta_alloc(sizeof *chunk)))
+		return NULL;
+	memset(chunk, 0, sizeof *chunk);
+	chunk->base = os_map(space.chunk_bytes, space.chunk_bytes);
+	if (chunk->base && page_map_reserve(chunk->base, space.chunk_bytes)) {
+		chunk_add_clean(chunk, 0, space.chunk_units);
+		return chunk;
+	}
+	if (chunk->base)
+		os_unmap(chunk->base, space.chunk_bytes);
+	chunk->next = space.spare_chunks;
+	space.spare_chunks = chunk;
+	return NULL;
+}
+
+static unsigned log2_of(uint32_t power)
+{
+	return (unsigned)__builtin_ctz(power);
+}
+
+/* With the lock held: an empty page of that length that waits. */
+static struct page *take_empty(uint32_t units)
+{
+	struct page **list = &space.empty[log2_of(units)];
+	struct page *page = *list;
+	if (page) {
+		*list = page->next;
+		atomic_fetch_sub_explicit(&space.empty_pages[page->size_class], units, memory_order_relaxed);
+	}
+	return page;
+}
+
+/* With the lock held: a page made of clean units. */
+static struct page *take_clean(uint32_t units)
+{
+	struct chunk *chunk = space.with_clean;
+	unsigned first = space.chunk_units;
+	for (; chunk; chunk = chunk->next)
+		if (chunk->clean_units >= units && (first = bits_find(chunk->clean, units)) < space.chunk_units)
+			break;
+	if (!chunk) {
+		chunk = chunk_create();
+		if (!chunk)
+			return NULL;
+		first = 0;
+	}
+	bits_set(chunk->clean, first, units, false);
+	chunk->clean_units -= units;
+	if (chunk->clean_units == 0)
+		chunk_unlink(chunk);
+
+	char *base = chunk->base + (size_t)first * space.page_size_bytes;
+	union page_slot *slots = page_map_slot(base);
+	for (uint32_t i = 0; i < units; i++)
+		slots[i].page.back_units = (uint16_t)i;
+	slots->page.base = base;
+	slots->page.chunk = chunk;
+	return &slots->page;
+}
+
+struct page *space_take(unsigned size_class)
+{
+	uint32_t units = size_classes[size_class].span_pages;
+	space_lock();
+	struct page *page = take_empty(units);
+	if (!page)
+		page = take_clean(units);
+	space_unlock();
+	if (!page)
+		return NULL;
+	page->size_class = (uint8_t)size_class;
+	page->free = NULL;
+	page->used = page->fresh = 0;
+	page->in_heap = 0;
+	page_map_set_kind(page->base, units, (uint8_t)(size_class + 1));
+	return page;
+}
+
+void space_put(struct page *page)
+{
+	uint32_t units = size_classes[page->size_class].span_pages;
+	page_map_set_kind(page->base, units, PAGE_KIND_NONE);
+	space_lock();
+	struct page **list = &space.empty[log2_of(units)];
+	page->next = *list;
+	*list = page;
+	atomic_fetch_add_explicit(&space.empty_pages[page->size_class], units, memory_order_relaxed);
+	space_unlock();
+}
+
+uint64_t space_empty_pages(unsigned size_class)
+{
+	return atomic_load_explicit(&space.empty_pages[size_class], memory_order_relaxed);
+}
+
+static unsigned unit_in_chunk(const struct page *page)
+{
+	return (unsigned)((size_t)(page->base - page->chunk->base) / space.page_size_bytes);
+}
+
+/* With the lock held: marks all waiting pages in their chunks; returns the chunks, linked by next_return. */
+static struct chunk *collect_returning(void)
+{
+	struct chunk *chunks = NULL;
+	for (unsigned span = 0; span < SPANS; span++) {
+		for (struct page *page = space.empty[span]; page; page = page->next) {
+			struct chunk *chunk = page->chunk;
+			if (!chunk->is_returning) {
+				chunk->is_returning = true;
+				chunk->next_return = chunks;
+				chunks = chunk;
+			}
+			bits_set(chunk->returning, unit_in_chunk(page), 1u << span, true);
+		}
+		space.empty[span] = NULL;
+	}
+	return chunks;
+}
+
+/* With the lock held: after units went back, or when they could not (then their pages wait again). */
+static uint64_t settle_units(struct chunk *chunk, unsigned first, unsigned count, bool is_returned)
+{
+	bits_set(chunk->returning, first, count, false);
+	for (unsigned i = first; i < first + count;) {
+		struct page *page = &page_map_slot(chunk->base + (size_t)i * space.page_size_bytes)->page;
+		uint32_t units = size_classes[page->size_class].span_pages;
+		if (is_returned) {
+			atomic_fetch_sub_explicit(&space.empty_pages[page->size_class], units, memory_order_relaxed);
+		} else {
+			page->next = space.empty[log2_of(units)];
+			space.empty[log2_of(units)] = page;
+		}
+		i += units;
+	}
+	if (!is_returned)
+		return 0;
+	chunk_add_clean(chunk, first, count);
+	return (uint64_t)count * space.page_size_bytes;
+}
+
+static unsigned run_of_returning(const struct chunk *chunk, unsigned *first)
+{
+	while (*first < space.chunk_units && !bit_get(chunk->returning, *first))
+		++*first;
+	unsigned end = *first;
+	while (end < space.chunk_units && bit_get(chunk->returning, end))
+		end++;
+	return end - *first;
+}
+
+/* A chunk that would become all clean goes as a whole. With the lock held; it leaves the list, so that nobody takes
+ * from it. */
+static bool detach_if_all_clean(struct chunk *chunk)
+{
+	unsigned returning = 0;
+	for (unsigned i = 0; i < WORDS; i++)
+		returning += (unsigned)__builtin_popcountll(chunk->returning[i]);
+	if (chunk->clean_units + returning < space.chunk_units)
+		return false;
+	if (chunk->clean_units > 0)
+		chunk_unlink(chunk);
+	return true;
+}
+
+/* Only the trimming thread sees the chunk's returning bits, so they are read without the lock. */
+static uint64_t return_chunk_whole(struct chunk *chunk)
+{
+	bool is_unmapped = os_unmap(chunk->base, space.chunk_bytes);
+	uint64_t returned_bytes = 0;
+	space_lock();
+	if (chunk->clean_units > 0)
+		chunk_link(chunk);
+	for (unsigned first = 0, count; (count = run_of_returning(chunk, &first)) > 0; first += count)
+		returned_bytes += settle_units(chunk, first, count, true);
+	if (is_unmapped) {
+		chunk_unlink(chunk);
+		chunk->next = space.spare_chunks;
+		space.spare_chunks = chunk;
+	}
+	space_unlock();
+	return returned_bytes;
+}
+
+static uint64_t return_chunk_runs(struct chunk *chunk)
+{
+	uint64_t returned_bytes = 0;
+	for (unsigned first = 0, count; (count = run_of_returning(chunk, &first)) > 0; first += count) {
+		bool is_returned = os_return(chunk->base + (size_t)first * space.page_size_bytes,
+					     (size_t)count * space.page_size_bytes);
+		space_lock();
+		returned_bytes += settle_units(chunk, first, count, is_returned);
+		space_unlock();
+	}
+	return returned_bytes;
+}
+
+uint64_t space_return_empty(void)
+{
+	uint64_t returned_bytes = 0;
+	space_lock();
+	struct chunk *chunks = collect_returning();
+	space_unlock();
+	while (chunks) {
+		struct chunk *chunk = chunks;
+		chunks = chunk->next_return;
+		space_lock();
+		chunk->is_returning = false;
+		bool is_whole = detach_if_all_clean(chunk);
+		space_unlock();
+		returned_bytes += is_whole ? return_chunk_whole(chunk) : return_chunk_runs(chunk);
+	}
+	return returned_bytes;
+}

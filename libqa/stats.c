@@ -1,0 +1,107 @@
+/*
+ * Statistics are put together from counters that others write meanwhile, without a lock. Each row is made so that it
+ * adds up whatever was read: of a class's blocks that are out of its pages, those found in caches and slots are thread,
+ * the rest is used; of its pages, what no block covers is slack.
+ */
+#include "heap.h"
+#include "init.h"
+#include "large.h"
+#include "os.h"
+#include "shared.h"
+#include "space.h"
+#include "transfer.h"
+
+#include <string.h>
+
+/* What all heaps have of one class. */
+struct heap_sums {
+	uint64_t blocks, others_blocks, allocs, frees;
+};
+
+static struct heap_sums sum_heaps(unsigned size_class)
+{
+	struct heap_sums sums = {0};
+	const struct heap *own = heap_if_any();
+	for (const struct heap *heap = heap_first(); heap; heap = heap->next) {
+		const struct qa_cache_ *cache = &heap->fast.caches[size_class];
+		uint64_t blocks = heap_blocks(heap, size_class);
+		sums.blocks += blocks;
+		if (heap != own && atomic_load_explicit(&heap->has_owner, memory_order_relaxed))
+			sums.others_blocks += blocks;
+		sums.allocs += __atomic_load_n(&cache->allocs, __ATOMIC_RELAXED);
+		sums.frees += __atomic_load_n(&cache->frees, __ATOMIC_RELAXED);
+	}
+	return sums;
+}
+
+static void fill_class(struct qa_class_stats *row, unsigned size_class, uint64_t *unreachable_bytes)
+{
+	struct heap_sums heaps = sum_heaps(size_class);
+	uint64_t cached_blocks = heaps.blocks + transfer_blocks(size_class);
+	struct shared_counts shared = shared_read_counts(size_class);
+	uint64_t empty_pages = space_empty_pages(size_class);
+	uint64_t page_size = space_page_size_bytes(), block_size = size_classes[size_class].block_size;
+	if (cached_blocks > shared.out_blocks)
+		cached_blocks = shared.out_blocks;
+
+	memset(row, 0, sizeof *row);
+	row->block_size = block_size;
+	row->pages = shared.pages + empty_pages;
+	row->held_bytes = row->pages * page_size;
+	row->used_blocks = shared.out_blocks - cached_blocks;
+	row->used_bytes = row->used_blocks * block_size;
+	row->cached_bytes = row->held_bytes - row->used_bytes;
+	row->thread_bytes = cached_blocks * block_size;
+	row->partial_bytes = (shared.covered_blocks - shared.out_blocks) * block_size;
+	row->empty_bytes = (shared.kept_pages + empty_pages) * page_size;
+	row->slack_bytes = row->cached_bytes - row->thread_bytes - row->partial_bytes - row->empty_bytes;
+	row->allocs = heaps.allocs + shared.direct_allocs;
+	row->frees = heaps.frees + shared.direct_frees;
+	*unreachable_bytes = heaps.others_blocks < cached_blocks ? heaps.others_blocks * block_size : row->thread_bytes;
+}
+
+static void fill_large(struct qa_class_stats *row)
+{
+	struct large_counts large = large_read_counts();
+	memset(row, 0, sizeof *row);
+	row->held_bytes = row->used_bytes = large.held_bytes;
+	row->used_blocks = large.blocks;
+	row->allocs = large.allocs;
+	row->frees = large.frees;
+}
+
+static void add_row(struct qa_stats *stats, const struct qa_class_stats *row)
+{
+	stats->held_bytes += row->held_bytes;
+	stats->used_bytes += row->used_bytes;
+	stats->cached_bytes += row->cached_bytes;
+	stats->thread_bytes += row->thread_bytes;
+	stats->partial_bytes += row->partial_bytes;
+	stats->empty_bytes += row->empty_bytes;
+	stats->slack_bytes += row->slack_bytes;
+	stats->allocs += row->allocs;
+	stats->frees += row->frees;
+}
+
+size_t qa_stats(struct qa_stats *stats, struct qa_class_stats *classes, size_t capacity)
+{
+	init_ensure();
+	memset(stats, 0, sizeof *stats);
+	stats->page_size = space_page_size_bytes();
+	for (const struct heap *heap = heap_first(); heap; heap = heap->next)
+		stats->threads += atomic_load_explicit(&heap->has_owner, memory_order_relaxed);
+	for (unsigned i = 0; i <= QA_CLASSES_; i++) {
+		struct qa_class_stats row;
+		uint64_t unreachable_bytes = 0;
+		if (i < QA_CLASSES_)
+			fill_class(&row, i, &unreachable_bytes);
+		else
+			fill_large(&row);
+		add_row(stats, &row);
+		if (!os_has_barrier())
+			stats->unreachable_bytes += unreachable_bytes;
+		if (i < capacity)
+			classes[i] = row;
+	}
+	return QA_CLASSES_ + 1;
+}

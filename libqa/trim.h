@@ -1,0 +1,11 @@
+/*
+ * trim.h - trim's lock, which every drainer of heaps holds: one at a time.
+ */
+#ifndef LIBQA_TRIM_H
+#define LIBQA_TRIM_H
+
+/* Around fork, see fork.c. */
+void trim_lock(void);
+void trim_unlock(void);
+
+#endif
