@@ -25,6 +25,7 @@
 
 #define QP_QUEUE_TARGET_BYTES (256u << 10)
 #define QP_QUEUE_CLIENT_BYTES (4u << 20)
+#define QP_MEMORY_OF_UID_BYTES (64u << 20) /* what waits in all connections of a uid together */
 
 #define QP_STATS_TIMEOUT_MS 2000u
 #define QP_TRIM_TIMEOUT_MS 30000u

@@ -1,0 +1,54 @@
+/*
+ * A list is enough: a host has few uids that connect, and it is searched once per connection.
+ */
+#include "account.h"
+
+#include <stdlib.h>
+
+#include "protocol.h"
+
+void accounts_init(struct accounts *accounts)
+{
+	list_init(&accounts->all);
+}
+
+struct account *account_acquire(struct accounts *accounts, uid_t uid)
+{
+	struct account *account;
+
+	for (struct list *link = accounts->all.next; link != &accounts->all; link = link->next) {
+		account = LIST_OWNER(link, struct account, link);
+		if (account->uid == uid) {
+			account->references++;
+			return account;
+		}
+	}
+	account = calloc(1, sizeof(*account));
+	if (account == NULL)
+		return NULL;
+	account->uid = uid;
+	account->references = 1;
+	list_append(&accounts->all, &account->link);
+	return account;
+}
+
+void account_release(struct account *account)
+{
+	if (account == NULL || --account->references > 0)
+		return;
+	list_remove(&account->link);
+	free(account);
+}
+
+bool account_charge(struct account *account, size_t bytes)
+{
+	if (bytes > QP_MEMORY_OF_UID_BYTES - account->memory_bytes)
+		return false;
+	account->memory_bytes += bytes;
+	return true;
+}
+
+void account_refund(struct account *account, size_t bytes)
+{
+	account->memory_bytes -= bytes;
+}

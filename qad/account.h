@@ -1,0 +1,39 @@
+/*
+ * account.h - what each user has of qad: connections, and memory that waits because of them.
+ *
+ * Limits a connection has are multiplied by the connections a user may have; so what waits in all of them together
+ * (frames not yet whole, answers not yet read, questions of `ps`) is charged to one account per uid.
+ */
+#ifndef QAD_ACCOUNT_H
+#define QAD_ACCOUNT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "list.h"
+
+struct account {
+	struct list link;
+	uid_t uid;
+	size_t references;  /* connections, also those before hello */
+	size_t connections; /* after hello */
+	size_t memory_bytes;
+};
+
+struct accounts {
+	struct list all;
+};
+
+void accounts_init(struct accounts *accounts);
+
+/* The account of a uid with one reference more, or NULL without memory. */
+struct account *account_acquire(struct accounts *accounts, uid_t uid);
+/* The last reference frees it; by then nothing is charged. NULL is allowed. */
+void account_release(struct account *account);
+
+/* False, and nothing charged, when that would be above the limit of a user. */
+bool account_charge(struct account *account, size_t bytes);
+void account_refund(struct account *account, size_t bytes);
+
+#endif

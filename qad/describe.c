@@ -1,0 +1,41 @@
+/*
+ * Keys go out in a fixed order: who it is, then figures, then rows.
+ */
+#include "describe.h"
+
+#include "write.h"
+
+void describe_target(struct qp_buffer *out, const struct target *target, const struct process_sample *sample)
+{
+	qp_write_key_u64(out, "pid", (uint64_t)target->peer->who.pid);
+	qp_write_key_u64(out, "uid", target->peer->who.uid);
+	qp_write_key_string(out, "command", target->process.command);
+	qp_write_key_string(out, "name", target->name);
+	qp_write_key_u64(out, "uptime_s", sample->uptime_s);
+	qp_write_key_u64(out, "inner_pid", target->inner_pid);
+	qp_write_key_string(out, "cgroup", target->process.cgroup);
+	qp_write_key_string(out, "exe", target->process.exe);
+	qp_write_key_string(out, "version", target->version);
+	qp_write_key_u64(out, "rss_bytes", sample->rss_bytes);
+	qp_write_key_bool(out, "silent", target->is_silent);
+}
+
+void describe_totals(struct qp_buffer *out, const struct qp_totals *totals, uint64_t age_ms)
+{
+	qp_write_key_u64(out, "age_ms", age_ms);
+	qp_write_totals(out, totals);
+}
+
+void describe_stats(struct qp_buffer *out, const struct target *target, const struct figures *figures, uint64_t age_ms)
+{
+	struct process_sample sample = {0};
+
+	process_sample(target->peer->who.pid, target->process.start_ticks, &sample);
+	qp_write_map(out, DESCRIBE_STATS_PAIRS);
+	describe_target(out, target, &sample);
+	describe_totals(out, &figures->totals, age_ms);
+	qp_write_string(out, "classes");
+	qp_write_array(out, (uint32_t)figures->row_count);
+	for (size_t i = 0; i < figures->row_count; i++)
+		qp_write_class(out, &figures->rows[i]);
+}

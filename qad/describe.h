@@ -1,0 +1,25 @@
+/*
+ * describe.h - writes what clients are told about a target: the keys of docs/PROTOCOL.md, "Keys".
+ */
+#ifndef QAD_DESCRIBE_H
+#define QAD_DESCRIBE_H
+
+#include <stdint.h>
+
+#include "buffer.h"
+#include "target.h"
+
+/* How many pairs each adds to the caller's map. */
+enum {
+	DESCRIBE_TARGET_PAIRS = 11,
+	DESCRIBE_TOTALS_PAIRS = 1 + QP_TOTALS_PAIRS,
+	DESCRIBE_STATS_PAIRS = DESCRIBE_TARGET_PAIRS + DESCRIBE_TOTALS_PAIRS + 1,
+};
+
+void describe_target(struct qp_buffer *out, const struct target *target, const struct process_sample *sample);
+void describe_totals(struct qp_buffer *out, const struct qp_totals *totals, uint64_t age_ms);
+
+/* A whole map: the result of stats. */
+void describe_stats(struct qp_buffer *out, const struct target *target, const struct figures *figures, uint64_t age_ms);
+
+#endif

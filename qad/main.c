@@ -1,0 +1,155 @@
+/*
+ * The command line of qad. Everything else is server.c.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "server.h"
+
+static const char help[] = "Usage: qad [OPTION]...\n"
+			   "Keeps track of the processes of this host that run libqa, and answers qactl.\n"
+			   "It stays in the foreground and ends at SIGTERM or SIGINT.\n"
+			   "\n"
+			   "  -s, --socket PATH        listen at PATH (at most 107 bytes). Default: $QAD_SOCKET;\n"
+			   "                           else /run/qad/qad.sock for root; else\n"
+			   "                           $XDG_RUNTIME_DIR/qad/qad.sock; else /tmp/qad-UID/qad.sock\n"
+			   "      --read-group GROUP   its members see the targets of all users\n"
+			   "      --admin-group GROUP  its members see and trim the targets of all users\n"
+			   "  -v, --verbose            log targets that come and go; twice: clients too\n"
+			   "      --help               show this help\n"
+			   "      --version            show the version\n"
+			   "\n"
+			   "Exit status: 0 ended by a signal; 64 wrong usage; 67 no such group; 69 another qad is\n"
+			   "listening there; 71 the system refused something; 73 the socket can not be made.\n";
+
+enum { OPTION_HELP = 256, OPTION_VERSION, OPTION_READ_GROUP, OPTION_ADMIN_GROUP };
+
+static const struct option long_options[] = {
+	{"socket", required_argument, NULL, 's'},
+	{"read-group", required_argument, NULL, OPTION_READ_GROUP},
+	{"admin-group", required_argument, NULL, OPTION_ADMIN_GROUP},
+	{"verbose", no_argument, NULL, 'v'},
+	{"help", no_argument, NULL, OPTION_HELP},
+	{"version", no_argument, NULL, OPTION_VERSION},
+	{NULL, 0, NULL, 0},
+};
+
+/* Above EX__BASE no code is negative: this one means that the program goes on. */
+enum { GO_ON = -1 };
+
+static int wrong_usage(const char *what, const char *value)
+{
+	fprintf(stderr, "qad: %s%s\nTry 'qad --help'.\n", what, value);
+	return EX_USAGE;
+}
+
+static int take_group(const char *name, bool *has_group, gid_t *group)
+{
+	if (access_find_group(name, group) != 0) {
+		fprintf(stderr, "qad: there is no group \"%s\" (see getent group)\n", name);
+		return EX_NOUSER;
+	}
+	*has_group = true;
+	return GO_ON;
+}
+
+static int take_socket(struct qp_address *address, const char *path)
+{
+	int error = qp_address_set(address, path);
+
+	if (error == -EINVAL)
+		return wrong_usage("the path of --socket is empty", "");
+	if (error != 0)
+		return wrong_usage("a socket path has at most 107 bytes, this is longer: ", path);
+	return GO_ON;
+}
+
+static int take_option(int option, struct server_options *options)
+{
+	struct access *access = &options->access;
+
+	switch (option) {
+	case 's':
+		return take_socket(&options->address, optarg);
+	case OPTION_READ_GROUP:
+		return take_group(optarg, &access->has_read_group, &access->read_group);
+	case OPTION_ADMIN_GROUP:
+		return take_group(optarg, &access->has_admin_group, &access->admin_group);
+	case 'v':
+		if (options->level < LOG_LEVEL_DEBUG)
+			options->level++;
+		return GO_ON;
+	case OPTION_HELP:
+		fputs(help, stdout);
+		return EX_OK;
+	case OPTION_VERSION:
+		puts("qad " QA_VERSION_TEXT);
+		return EX_OK;
+	default: /* getopt_long has said what is wrong */
+		fputs("Try 'qad --help'.\n", stderr);
+		return EX_USAGE;
+	}
+}
+
+/* GO_ON, or the exit status. */
+static int take_command_line(int argc, char **argv, struct server_options *options)
+{
+	int option;
+
+	while ((option = getopt_long(argc, argv, "s:v", long_options, NULL)) != -1) {
+		int status = take_option(option, options);
+		if (status != GO_ON)
+			return status;
+	}
+	if (optind < argc)
+		return wrong_usage("unexpected argument: ", argv[optind]);
+	if (options->address.path[0] == '\0' && qp_address_of_server(&options->address) != 0)
+		return wrong_usage("QAD_SOCKET is longer than the 107 bytes of a socket path", "");
+	return GO_ON;
+}
+
+/* Descriptors 0 to 2 exist, so that no socket becomes stderr. */
+static void open_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
+static int status_of(int error)
+{
+	switch (error) {
+	case 0:
+		return EX_OK;
+	case -EADDRINUSE:
+		return EX_UNAVAILABLE;
+	case -ENOMEM:
+	case -EMFILE:
+	case -ENFILE:
+		fprintf(stderr, "qad: %s\n", strerror(-error));
+		return EX_OSERR;
+	default:
+		return EX_CANTCREAT;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct server_options options = {.level = LOG_LEVEL_NOTICE};
+	int status;
+
+	open_standard_descriptors();
+	status = take_command_line(argc, argv, &options);
+	if (status != GO_ON)
+		return status;
+	return status_of(server_run(&options));
+}

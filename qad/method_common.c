@@ -1,0 +1,43 @@
+/*
+ * What the methods have in common: refusing, finding the target, and the errors that a question can end with.
+ */
+#include "methods.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+bool method_refuse_bad(struct client *client, uint32_t id, const struct qp_reader *params)
+{
+	char message[128];
+
+	if (params->bad == NULL)
+		return false;
+	snprintf(message, sizeof(message), "\"%s\" is missing or of the wrong type", params->bad);
+	service_send_error(client, id, "bad_request", message);
+	return true;
+}
+
+struct target *method_find_target(struct client *client, uint32_t id, uint64_t pid)
+{
+	struct target *target = pid <= INT_MAX ? registry_find(&client->service->registry, (pid_t)pid) : NULL;
+	char message[128];
+
+	/* One answer for both cases: who may not see a target does not learn that it is there. */
+	if (target != NULL && access_may_see(&client->rights, target->peer->who.uid))
+		return target;
+	snprintf(message, sizeof(message), "no target has pid %llu, or you may not see it", (unsigned long long)pid);
+	service_send_error(client, id, "no_target", message);
+	return NULL;
+}
+
+void method_send_outcome(struct client *client, uint32_t id, const struct target *target, enum answer_outcome outcome)
+{
+	const char *code = outcome == ANSWER_GONE ? "gone" : outcome == ANSWER_TIMEOUT ? "timeout" : "failed";
+	const char *what = outcome == ANSWER_GONE      ? "ended while it was asked"
+			   : outcome == ANSWER_TIMEOUT ? "did not answer in time"
+						       : "gave an answer that makes no sense";
+	char message[QP_NAME_BYTES + 128];
+
+	snprintf(message, sizeof(message), "%s (pid %d) %s", target->process.command, (int)target->peer->who.pid, what);
+	service_send_error(client, id, code, message);
+}

@@ -1,0 +1,72 @@
+/*
+ * trim: makes one target give back what it caches. Resident memory before and after is read by qad.
+ */
+#include <stdio.h>
+
+#include "methods.h"
+#include "write.h"
+
+struct trim_call {
+	struct call call;
+	struct waiter waiter;
+};
+
+static void cancel(struct call *call)
+{
+	question_forget(&call->client->service->questions, &((struct trim_call *)call)->waiter);
+}
+
+static void send_result(struct client *client, uint32_t id, const struct target *target, const struct answer *answer)
+{
+	struct qp_buffer *out = service_begin_frame(client->service);
+
+	qp_write_result(out, id);
+	qp_write_map(out, 3 + QP_TRIM_PAIRS + 2);
+	qp_write_key_u64(out, "pid", (uint64_t)target->peer->who.pid);
+	qp_write_key_string(out, "command", target->process.command);
+	qp_write_key_string(out, "name", target->name);
+	qp_write_trim(out, answer->trim);
+	qp_write_key_u64(out, "rss_before_bytes", answer->rss_before_bytes);
+	qp_write_key_u64(out, "rss_after_bytes", answer->rss_after_bytes);
+	service_send_frame(client, id);
+}
+
+static void on_answer(struct waiter *waiter, const struct answer *answer)
+{
+	struct trim_call *trim = LIST_OWNER(waiter, struct trim_call, waiter);
+	struct client *client = trim->call.client;
+
+	if (answer->outcome == ANSWER_OK)
+		send_result(client, trim->call.id, waiter->target, answer);
+	else
+		method_send_outcome(client, trim->call.id, waiter->target, answer->outcome);
+	call_finish(&trim->call);
+}
+
+void method_trim(struct client *client, uint32_t id, struct qp_reader *params)
+{
+	uint64_t pid = qp_read_u64(params, "pid");
+	struct target *target;
+	struct trim_call *trim;
+
+	if (method_refuse_bad(client, id, params))
+		return;
+	target = method_find_target(client, id, pid);
+	if (target == NULL)
+		return;
+	if (!access_may_trim(&client->rights, target->peer->who.uid)) {
+		char message[128];
+
+		snprintf(message, sizeof(message), "only its own user, root and the admin group may trim pid %d",
+			 (int)target->peer->who.pid);
+		service_send_error(client, id, "not_allowed", message);
+		return;
+	}
+	trim = call_create(client, id, sizeof(*trim), cancel);
+	if (trim == NULL) {
+		service_send_error(client, id, "busy", "qad has no memory left for requests of your user");
+		return;
+	}
+	trim->waiter.on_answer = on_answer;
+	question_ask(&client->service->questions, target, QUESTION_TRIM, &trim->waiter);
+}

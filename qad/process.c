@@ -1,0 +1,193 @@
+/*
+ * /proc/<pid>/stat gives the start time and the resident pages in one read, so that one system call answers both "is it
+ * still the same process?" and "how large is it?". Everything else is read once, when the target says hello; a later
+ * image of the process (exec) brings a connection of its own.
+ */
+#include "process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "text.h"
+
+#define COMM_BYTES 15u   /* the kernel cuts a command name here */
+#define TEXT_BYTES 4096u /* of a path or a cgroup */
+
+int identity_of_socket(int socket, struct identity *identity)
+{
+	struct ucred credentials;
+	socklen_t size = sizeof(credentials);
+
+	if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0)
+		return -errno;
+	*identity = (struct identity){.pid = credentials.pid, .uid = credentials.uid, .gid = credentials.gid};
+	return 0;
+}
+
+/* Reads at most size - 1 bytes of /proc/<pid>/<file> and ends them with a NUL. Returns how many, or a negative errno.
+ */
+static ssize_t read_proc(pid_t pid, const char *file, char *text, size_t size)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	ssize_t bytes = read(fd, text, size - 1);
+	int error = errno;
+	close(fd);
+	if (bytes < 0)
+		return -error;
+	text[bytes] = '\0';
+	return bytes;
+}
+
+/*
+ * The start time and the resident pages: fields 22 and 24. The command, field 2, is in parentheses and may contain
+ * blanks and parentheses itself, so counting begins after the last one.
+ */
+static int read_stat(pid_t pid, uint64_t *start_ticks, uint64_t *rss_pages)
+{
+	char text[1024];
+	ssize_t bytes = read_proc(pid, "stat", text, sizeof(text));
+
+	if (bytes < 0)
+		return (int)bytes;
+
+	char *at = strrchr(text, ')');
+	if (at == NULL)
+		return -ESRCH;
+	for (int field = 2; field < 22; field++) {
+		at = strchr(at + 1, ' ');
+		if (at == NULL)
+			return -EINVAL;
+	}
+	*start_ticks = strtoull(at, &at, 10);
+	strtoull(at, &at, 10); /* the size of its address space */
+	*rss_pages = strtoull(at, &at, 10);
+	return 0;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+/*
+ * The command as a user types it: the kernel's command name, and when that was cut, the longer name from the first
+ * argument or the executable that begins with it.
+ */
+static int read_command(pid_t pid, const char *exe, char command[QP_NAME_BYTES + 1])
+{
+	char comm[64], arguments[TEXT_BYTES];
+	ssize_t bytes = read_proc(pid, "comm", comm, sizeof(comm));
+
+	if (bytes < 0)
+		return (int)bytes;
+	if (bytes > 0 && comm[bytes - 1] == '\n')
+		comm[--bytes] = '\0';
+
+	const char *best = comm;
+	if ((size_t)bytes == COMM_BYTES) {
+		ssize_t argument_bytes = read_proc(pid, "cmdline", arguments, sizeof(arguments));
+		const char *first = argument_bytes > 0 ? base_name(arguments) : "";
+		const char *file = base_name(exe);
+
+		if (strncmp(first, comm, COMM_BYTES) == 0)
+			best = first;
+		else if (strncmp(file, comm, COMM_BYTES) == 0)
+			best = file;
+	}
+	text_copy(command, QP_NAME_BYTES + 1, best, strlen(best));
+	return 0;
+}
+
+/* A copy made UTF-8; NULL without memory. A replaced byte takes three. */
+static char *copy_text(const char *text, size_t bytes)
+{
+	char repaired[TEXT_BYTES];
+
+	text_copy(repaired, sizeof(repaired), text, bytes);
+	return strdup(repaired);
+}
+
+/* Empty without the right to look (another user's process) and for what has no file. */
+static char *read_exe(pid_t pid)
+{
+	char path[64], text[TEXT_BYTES];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	ssize_t bytes = readlink(path, text, sizeof(text));
+	return copy_text(text, bytes > 0 ? (size_t)bytes : 0);
+}
+
+/* The path of the unified hierarchy (the line "0::/path"), else of the first one. */
+static char *read_cgroup(pid_t pid)
+{
+	char text[TEXT_BYTES];
+	ssize_t bytes = read_proc(pid, "cgroup", text, sizeof(text));
+
+	if (bytes <= 0)
+		return strdup("");
+
+	const char *line = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
+	if (line == NULL)
+		line = text;
+	else if (*line == '\n')
+		line++;
+	for (int colons = 0; colons < 2 && *line != '\0'; line++)
+		colons += *line == ':';
+	return copy_text(line, strcspn(line, "\n"));
+}
+
+int process_init(struct process *process, pid_t pid)
+{
+	uint64_t rss_pages;
+
+	*process = (struct process){.start_ticks = 0};
+	int error = read_stat(pid, &process->start_ticks, &rss_pages);
+	if (error != 0)
+		return error;
+	process->exe = read_exe(pid);
+	process->cgroup = read_cgroup(pid);
+	error = process->exe != NULL && process->cgroup != NULL ? 0 : -ENOMEM;
+	if (error == 0)
+		error = read_command(pid, process->exe, process->command);
+	if (error != 0)
+		process_finish(process);
+	return error;
+}
+
+void process_finish(struct process *process)
+{
+	free(process->exe);
+	free(process->cgroup);
+	*process = (struct process){.start_ticks = 0};
+}
+
+int process_sample(pid_t pid, uint64_t start_ticks, struct process_sample *sample)
+{
+	uint64_t ticks, rss_pages;
+	struct timespec now = {0};
+	int error = read_stat(pid, &ticks, &rss_pages);
+
+	if (error != 0)
+		return error;
+	if (ticks != start_ticks)
+		return -ESRCH;
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	uint64_t started_s = ticks / (uint64_t)sysconf(_SC_CLK_TCK);
+	sample->rss_bytes = rss_pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	sample->uptime_s = (uint64_t)now.tv_sec > started_s ? (uint64_t)now.tv_sec - started_s : 0;
+	return 0;
+}

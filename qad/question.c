@@ -1,0 +1,252 @@
+/*
+ * A slot per kind holds the question on its way and two lists of waiters: those whose answer it is, and those who came
+ * after it. An answer serves the first list; then the second one moves up and is asked. A late answer, whose
+ * waiters all gave up, still ends the silence and refreshes the last figures.
+ */
+#include "question.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "log.h"
+#include "protocol.h"
+#include "text.h"
+
+/* Rows kept for showing them when the target is silent: more than a target has classes in use. */
+#define KEPT_ROWS 64u
+#define QUESTION_BYTES 256u
+
+static struct deadline_queue *deadlines_of(struct questions *questions, enum question_kind kind)
+{
+	return kind == QUESTION_TRIM ? &questions->trim_deadlines : &questions->stats_deadlines;
+}
+
+static void call_all(struct questions *questions, struct list *waiters, const struct answer *answer)
+{
+	struct list now, *link;
+
+	/* Their own list: who is called may ask again. */
+	list_init(&now);
+	list_append_all(&now, waiters);
+	while ((link = list_take_first(&now)) != NULL) {
+		struct waiter *waiter = LIST_OWNER(link, struct waiter, link);
+
+		deadline_stop(deadlines_of(questions, waiter->kind), &waiter->deadline);
+		waiter->on_answer(waiter, answer);
+	}
+}
+
+static void on_due(struct deadline_queue *queue, struct deadline *entry)
+{
+	struct waiter *waiter = LIST_OWNER(entry, struct waiter, deadline);
+	struct answer answer = {.outcome = ANSWER_TIMEOUT};
+
+	(void)queue;
+	list_remove(&waiter->link);
+	waiter->target->is_silent = true;
+	waiter->on_answer(waiter, &answer);
+}
+
+void questions_init(struct questions *questions, uv_loop_t *loop, struct log *log)
+{
+	*questions = (struct questions){.loop = loop, .log = log};
+	deadline_queue_init(&questions->stats_deadlines, loop, QP_STATS_TIMEOUT_MS, on_due);
+	deadline_queue_init(&questions->trim_deadlines, loop, QP_TRIM_TIMEOUT_MS, on_due);
+}
+
+void questions_close(struct questions *questions)
+{
+	deadline_queue_close(&questions->stats_deadlines);
+	deadline_queue_close(&questions->trim_deadlines);
+}
+
+void question_init_target(struct target *target)
+{
+	for (int kind = 0; kind < QUESTION_KINDS; kind++) {
+		list_init(&target->slots[kind].asked);
+		list_init(&target->slots[kind].next);
+	}
+}
+
+static void write_question(struct qp_buffer *frame, uint32_t id, enum question_kind kind)
+{
+	if (kind == QUESTION_TRIM) {
+		qp_write_request(frame, id, "trim");
+		qp_write_map(frame, 0);
+		return;
+	}
+	qp_write_request(frame, id, "stats");
+	qp_write_map(frame, 2);
+	qp_write_key_bool(frame, "classes", kind != QUESTION_TOTALS);
+	qp_write_key_bool(frame, "all_classes", kind == QUESTION_ALL_CLASSES);
+}
+
+static uint64_t resident_bytes(const struct target *target)
+{
+	struct process_sample sample = {0};
+
+	process_sample(target->peer->who.pid, target->process.start_ticks, &sample);
+	return sample.rss_bytes;
+}
+
+/* Asks for those in next, unless nobody is there or a question is on its way. */
+static void ask_next(struct target *target, enum question_kind kind)
+{
+	struct question_slot *slot = &target->slots[kind];
+	uint8_t memory[QUESTION_BYTES];
+	struct qp_buffer frame;
+
+	if (slot->is_asked || list_is_empty(&slot->next))
+		return;
+	slot->is_asked = true;
+	slot->id = ++target->last_id;
+	list_append_all(&slot->asked, &slot->next);
+	if (kind == QUESTION_TRIM)
+		slot->rss_before_bytes = resident_bytes(target);
+
+	/* Fixed memory that is large enough: this can not fail. A send that fails ends in question_on_gone. */
+	qp_buffer_init_fixed(&frame, memory, sizeof(memory));
+	write_question(&frame, slot->id, kind);
+	peer_send(target->peer, &frame);
+}
+
+void question_ask(struct questions *questions, struct target *target, enum question_kind kind, struct waiter *waiter)
+{
+	waiter->target = target;
+	waiter->kind = kind;
+	list_append(&target->slots[kind].next, &waiter->link);
+	deadline_start(deadlines_of(questions, kind), &waiter->deadline);
+	ask_next(target, kind);
+}
+
+void question_forget(struct questions *questions, struct waiter *waiter)
+{
+	deadline_stop(deadlines_of(questions, waiter->kind), &waiter->deadline);
+	list_remove(&waiter->link);
+}
+
+/* 0; -EBADMSG: an answer that makes no sense; -ENOMEM. On success the caller frees figures->rows. */
+static int read_figures(const struct qp_message *message, bool with_rows, struct figures *figures)
+{
+	struct qp_reader reader = qp_reader_of(&message->body);
+	const msgpack_object *elements;
+	size_t count;
+
+	qp_read_totals(&reader, &figures->totals);
+	if (reader.bad != NULL)
+		return -EBADMSG;
+	if (!with_rows)
+		return 0;
+
+	elements = qp_read_array(&reader, "classes", &count);
+	if (reader.bad != NULL)
+		return -EBADMSG;
+	figures->rows = calloc(count > 0 ? count : 1, sizeof(*figures->rows));
+	if (figures->rows == NULL)
+		return -ENOMEM;
+	figures->row_count = count;
+	for (size_t i = 0; i < count; i++) {
+		struct qp_reader row = qp_reader_of(&elements[i]);
+
+		qp_read_class(&row, &figures->rows[i]);
+		if (row.bad != NULL) {
+			free(figures->rows);
+			return -EBADMSG;
+		}
+		text_repair(figures->rows[i].name, sizeof(figures->rows[i].name));
+	}
+	return 0;
+}
+
+/* Takes over the rows: only those of classes that hold something, and without memory none. */
+static void keep_figures(struct target *target, const struct figures *figures)
+{
+	size_t kept = 0;
+
+	free(target->last.rows);
+	target->last = *figures;
+	target->last.row_count = 0;
+	if (figures->rows == NULL)
+		return;
+
+	for (size_t i = 0; i < figures->row_count && kept < KEPT_ROWS; i++) {
+		if (figures->rows[i].held_bytes > 0)
+			figures->rows[kept++] = figures->rows[i];
+	}
+	target->last.rows = realloc(figures->rows, (kept > 0 ? kept : 1) * sizeof(*figures->rows));
+	if (target->last.rows == NULL)
+		target->last.rows = figures->rows;
+	target->last.row_count = kept;
+}
+
+static void take_stats(struct questions *questions, struct target *target, enum question_kind kind,
+		       const struct qp_message *message)
+{
+	struct figures figures = {.is_known = true, .at_ms = uv_now(questions->loop)};
+	struct answer answer = {.outcome = ANSWER_FAILED};
+	struct question_slot *slot = &target->slots[kind];
+
+	if (!message->has_error && read_figures(message, kind != QUESTION_TOTALS, &figures) == 0) {
+		answer = (struct answer){.outcome = ANSWER_OK, .figures = &figures};
+		target->last.totals = figures.totals; /* what `ps` shows, also from inside these calls */
+		target->last.at_ms = figures.at_ms;
+		target->last.is_known = true;
+	}
+	call_all(questions, &slot->asked, &answer);
+	if (answer.outcome == ANSWER_OK)
+		keep_figures(target, &figures);
+}
+
+static void take_trim(struct questions *questions, struct target *target, const struct qp_message *message)
+{
+	struct question_slot *slot = &target->slots[QUESTION_TRIM];
+	struct qp_reader reader = qp_reader_of(&message->body);
+	struct answer answer = {.outcome = ANSWER_FAILED};
+	struct qp_trim trim = {0};
+
+	if (!message->has_error) {
+		qp_read_trim(&reader, &trim);
+		if (reader.bad == NULL)
+			answer = (struct answer){
+				.outcome = ANSWER_OK,
+				.trim = &trim,
+				.rss_before_bytes = slot->rss_before_bytes,
+				.rss_after_bytes = resident_bytes(target),
+			};
+	}
+	call_all(questions, &slot->asked, &answer);
+}
+
+void question_on_response(struct questions *questions, struct target *target, const struct qp_message *message)
+{
+	enum question_kind kind = 0;
+
+	while (kind < QUESTION_KINDS && !(target->slots[kind].is_asked && target->slots[kind].id == message->id))
+		kind++;
+	if (kind == QUESTION_KINDS) {
+		questions->stray_answers++;
+		log_write(questions->log, LOG_LEVEL_DEBUG,
+			  "target %d answered a question that waits no more (%llu such)", (int)target->peer->who.pid,
+			  (unsigned long long)questions->stray_answers);
+		return;
+	}
+	target->is_silent = false;
+	target->slots[kind].is_asked = false;
+	if (kind == QUESTION_TRIM)
+		take_trim(questions, target, message);
+	else
+		take_stats(questions, target, kind, message);
+	ask_next(target, kind);
+}
+
+void question_on_gone(struct questions *questions, struct target *target)
+{
+	struct answer answer = {.outcome = ANSWER_GONE};
+
+	for (int kind = 0; kind < QUESTION_KINDS; kind++) {
+		call_all(questions, &target->slots[kind].asked, &answer);
+		call_all(questions, &target->slots[kind].next, &answer);
+	}
+	free(target->last.rows);
+	target->last = (struct figures){.is_known = false};
+}

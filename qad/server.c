@@ -1,0 +1,153 @@
+/*
+ * Builds the parts, lets the loop run, and takes them down in the opposite order. Ending is closing every handle: the
+ * loop then runs out by itself, and uv_loop_close proves that nothing was left.
+ */
+#include "server.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <uv.h>
+
+#include "listen.h"
+#include "peer.h"
+#include "protocol.h"
+#include "service.h"
+#include "session.h"
+
+struct server {
+	uv_loop_t loop;
+	struct log log;
+	struct listener listener;
+	struct peers peers;
+	struct service service;
+	uv_signal_t on_terminate, on_interrupt;
+	bool is_ending;
+};
+
+static void on_message(struct peer *peer, struct qp_message *message)
+{
+	struct server *server = peer->peers->owner;
+
+	session_on_message(&server->service, peer, message);
+}
+
+static void on_gone(struct peer *peer)
+{
+	struct server *server = peer->peers->owner;
+
+	session_on_gone(&server->service, peer);
+}
+
+static void on_room(void *owner)
+{
+	struct server *server = owner;
+
+	if (!server->is_ending)
+		listener_on_room(&server->listener);
+}
+
+static const struct peer_events events = {.message = on_message, .gone = on_gone, .room = on_room};
+
+static void end(struct server *server, const char *reason)
+{
+	if (server->is_ending)
+		return;
+	server->is_ending = true;
+	log_write(&server->log, LOG_LEVEL_NOTICE, "ends: %s", reason);
+	listener_close(&server->listener);
+	peers_close(&server->peers, "qad ends");
+	questions_close(&server->service.questions);
+	uv_close((uv_handle_t *)&server->on_terminate, NULL);
+	uv_close((uv_handle_t *)&server->on_interrupt, NULL);
+}
+
+static void on_signal(uv_signal_t *handle, int signal)
+{
+	end(handle->data, signal == SIGTERM ? "SIGTERM" : "SIGINT");
+}
+
+/* A connection is a descriptor; the soft limit is often 1,024. */
+static void raise_descriptor_limit(struct log *log)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_max < QP_CONNECTIONS)
+		log_write(log, LOG_LEVEL_INFO, "the limit of open files, %llu, is less than %u connections",
+			  (unsigned long long)limit.rlim_max, QP_CONNECTIONS);
+}
+
+static int start_signals(struct server *server)
+{
+	int error;
+
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	uv_signal_init(&server->loop, &server->on_terminate);
+	uv_signal_init(&server->loop, &server->on_interrupt);
+	server->on_terminate.data = server;
+	server->on_interrupt.data = server;
+	error = uv_signal_start(&server->on_terminate, on_signal, SIGTERM);
+	if (error == 0)
+		error = uv_signal_start(&server->on_interrupt, on_signal, SIGINT);
+	return error;
+}
+
+static void init_service(struct server *server, const struct server_options *options)
+{
+	struct service *service = &server->service;
+
+	*service = (struct service){.loop = &server->loop, .log = &server->log, .access = options->access};
+	qp_buffer_init(&service->out, QP_FRAME_ANSWER_BYTES);
+	questions_init(&service->questions, &server->loop, &server->log);
+}
+
+/* The loop is there. Ends with the loop empty again, whatever happens. */
+static int serve(struct server *server, const struct server_options *options)
+{
+	int error = peers_init(&server->peers, &server->loop, &server->log, &events, server);
+
+	if (error != 0)
+		return error;
+	init_service(server, options);
+	error = start_signals(server);
+	if (error == 0)
+		error = listener_start(&server->listener, &server->loop, &server->peers);
+	if (error == 0)
+		log_write(&server->log, LOG_LEVEL_NOTICE, "listening on %s", options->address.path);
+	else
+		end(server, uv_strerror(error));
+	uv_run(&server->loop, UV_RUN_DEFAULT);
+	qp_buffer_finish(&server->service.out);
+	registry_finish(&server->service.registry);
+	peers_finish(&server->peers);
+	return error;
+}
+
+int server_run(const struct server_options *options)
+{
+	struct server *server = calloc(1, sizeof(*server));
+	int error = server != NULL ? uv_loop_init(&server->loop) : UV_ENOMEM;
+
+	if (error != 0) {
+		free(server);
+		return error;
+	}
+	log_init(&server->log, options->level);
+	raise_descriptor_limit(&server->log);
+	error = listener_open(&server->listener, &options->address, &server->log);
+	if (error == 0)
+		error = serve(server, options);
+	listener_close(&server->listener);
+	int left = uv_loop_close(&server->loop);
+	if (left != 0)
+		log_write(&server->log, LOG_LEVEL_ERROR, "handles were left open: %s", uv_strerror(left));
+	free(server);
+	return error != 0 ? error : left;
+}

@@ -1,0 +1,247 @@
+/*
+ * A peer says hello first, and by its role becomes a client or a target; peer->user is that struct from then on. What
+ * is wrong with the protocol itself (no hello, a version that is not spoken) ends the connection, after an answer
+ * where there is a request to answer. What is wrong with a request is an error to that request, no more.
+ */
+#include "session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "methods.h"
+#include "protocol.h"
+#include "text.h"
+#include "write.h"
+
+struct hello {
+	uint32_t id;
+	char role[16];
+	char name[QP_NAME_BYTES + 1];
+	char version[QP_NAME_BYTES + 1];
+	uint64_t pid;
+};
+
+static const struct method {
+	const char *name;
+	void (*run)(struct client *client, uint32_t id, struct qp_reader *params);
+} methods[] = {
+	{"ps", method_ps},
+	{"stats", method_stats},
+	{"trim", method_trim},
+};
+
+static void send_error(struct peer *peer, uint32_t id, const char *code, const char *message)
+{
+	uint8_t memory[512];
+	struct qp_buffer frame;
+
+	qp_buffer_init_fixed(&frame, memory, sizeof(memory));
+	qp_write_error(&frame, id, code, message);
+	peer_send(peer, &frame);
+}
+
+static void refuse_hello(struct peer *peer, uint32_t id, const char *code, const char *message)
+{
+	send_error(peer, id, code, message);
+	peer_drop(peer, message);
+}
+
+static void welcome(struct peer *peer, uint32_t id)
+{
+	uint8_t memory[256];
+	struct qp_buffer frame;
+
+	qp_buffer_init_fixed(&frame, memory, sizeof(memory));
+	qp_write_result(&frame, id);
+	qp_write_map(&frame, 3);
+	qp_write_key_u64(&frame, "protocol", QP_PROTOCOL);
+	qp_write_key_string(&frame, "version", QA_VERSION_TEXT);
+	qp_write_key_u64(&frame, "pid", (uint64_t)peer->who.pid);
+	peer_send(peer, &frame);
+}
+
+static void begin_client(struct service *service, struct peer *peer, const struct hello *hello)
+{
+	struct client *client = calloc(1, sizeof(*client));
+
+	if (client == NULL) {
+		refuse_hello(peer, hello->id, "failed", "qad is out of memory");
+		return;
+	}
+	client->service = service;
+	client->peer = peer;
+	list_init(&client->calls);
+	access_rights_of(&service->access, peer->socket, &peer->who, &client->rights);
+	peer->user = client;
+	peer_set_role(peer, PEER_CLIENT);
+	log_write(service->log, LOG_LEVEL_DEBUG, "client %d of uid %u", (int)peer->who.pid, (unsigned)peer->who.uid);
+	welcome(peer, hello->id);
+}
+
+static void free_target(struct target *target)
+{
+	process_finish(&target->process);
+	free(target);
+}
+
+/* 0 or a negative errno, as of process_init. */
+static int create_target(struct peer *peer, const struct hello *hello, struct target **created)
+{
+	struct target *target = calloc(1, sizeof(*target));
+	int error;
+
+	if (target == NULL)
+		return -ENOMEM;
+	error = process_init(&target->process, peer->who.pid);
+	if (error != 0) {
+		free(target);
+		return error;
+	}
+	target->peer = peer;
+	target->inner_pid = hello->pid != 0 ? hello->pid : (uint64_t)peer->who.pid;
+	text_copy(target->name, sizeof(target->name), hello->name, strlen(hello->name));
+	text_copy(target->version, sizeof(target->version), hello->version, strlen(hello->version));
+	question_init_target(target);
+	*created = target;
+	return 0;
+}
+
+static void begin_target(struct service *service, struct peer *peer, const struct hello *hello)
+{
+	struct target *target = NULL, *replaced;
+	int error;
+
+	if (peer->who.pid == 0) {
+		refuse_hello(peer, hello->id, "failed", "the process is outside qad's pid namespace");
+		return;
+	}
+	error = create_target(peer, hello, &target);
+	if (error == 0)
+		error = registry_add(&service->registry, target, &replaced);
+	if (error != 0) {
+		if (target != NULL)
+			free_target(target);
+		refuse_hello(peer, hello->id, "failed",
+			     error == -ENOMEM ? "qad is out of memory" : "qad can not read the process in /proc");
+		return;
+	}
+	if (replaced != NULL)
+		peer_end(replaced->peer, "its process connected anew");
+	peer->user = target;
+	peer_set_role(peer, PEER_TARGET);
+	log_write(service->log, LOG_LEVEL_INFO, "target %d of uid %u: %s%s%s", (int)peer->who.pid,
+		  (unsigned)peer->who.uid, target->process.command, target->name[0] != '\0' ? " " : "", target->name);
+	welcome(peer, hello->id);
+}
+
+/* False, and refused, when this one connection more would be above a limit. */
+static bool has_room(struct peer *peer, uint32_t id)
+{
+	const struct peers *peers = peer->peers;
+	bool is_full = peers->count - peers->before_hello >= QP_CONNECTIONS;
+	char text[128];
+
+	if (!is_full && peer->account->connections < QP_CONNECTIONS_OF_UID)
+		return true;
+	snprintf(text, sizeof(text), "%s %u connections already", is_full ? "qad has" : "your user has",
+		 is_full ? QP_CONNECTIONS : QP_CONNECTIONS_OF_UID);
+	refuse_hello(peer, id, "busy", text);
+	return false;
+}
+
+static void on_hello(struct service *service, struct peer *peer, const struct qp_message *message)
+{
+	struct qp_reader reader = qp_reader_of(&message->body);
+	struct hello hello = {.id = message->id};
+	uint64_t protocol;
+	char text[128];
+
+	if (message->kind != QP_REQUEST || strcmp(message->method, "hello") != 0) {
+		peer_drop(peer, "its first frame is not hello");
+		return;
+	}
+	protocol = qp_read_u64(&reader, "protocol");
+	if (reader.bad == NULL && protocol != QP_PROTOCOL) {
+		snprintf(text, sizeof(text), "qad speaks protocol %d, not %llu", QP_PROTOCOL,
+			 (unsigned long long)protocol);
+		refuse_hello(peer, message->id, "version", text);
+		return;
+	}
+	qp_read_string(&reader, "role", hello.role, sizeof(hello.role));
+	qp_read_string_or(&reader, "name", hello.name, sizeof(hello.name), "");
+	qp_read_string_or(&reader, "version", hello.version, sizeof(hello.version), "");
+	hello.pid = qp_read_u64_or(&reader, "pid", 0);
+	if (reader.bad != NULL) {
+		snprintf(text, sizeof(text), "hello: \"%s\" is missing or of the wrong type", reader.bad);
+		refuse_hello(peer, message->id, "bad_request", text);
+		return;
+	}
+	if (!has_room(peer, message->id))
+		return;
+	if (strcmp(hello.role, "client") == 0)
+		begin_client(service, peer, &hello);
+	else if (strcmp(hello.role, "target") == 0)
+		begin_target(service, peer, &hello);
+	else
+		refuse_hello(peer, message->id, "bad_request", "hello: \"role\" is neither \"client\" nor \"target\"");
+}
+
+static void on_request(struct client *client, const struct qp_message *message)
+{
+	struct qp_reader params = qp_reader_of(&message->body);
+
+	if (message->method[0] == '\0') {
+		service_send_error(client, message->id, "bad_request", "the method is not a string");
+		return;
+	}
+	if (client->call_count >= QP_REQUESTS_OF_CLIENT) {
+		service_send_error(client, message->id, "busy", "too many of your requests wait for an answer");
+		return;
+	}
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		if (strcmp(methods[i].name, message->method) == 0) {
+			methods[i].run(client, message->id, &params);
+			return;
+		}
+	}
+	if (strcmp(message->method, "hello") == 0)
+		service_send_error(client, message->id, "bad_request", "hello was said already");
+	else
+		service_send_error(client, message->id, "unknown_method", "qad has no such method");
+}
+
+void session_on_message(struct service *service, struct peer *peer, struct qp_message *message)
+{
+	switch (peer->role) {
+	case PEER_NEW:
+		on_hello(service, peer, message);
+		break;
+	case PEER_CLIENT:
+		/* qad asks clients nothing: a response or notification of theirs means nothing. */
+		if (message->kind == QP_REQUEST)
+			on_request(peer->user, message);
+		break;
+	case PEER_TARGET:
+		if (message->kind == QP_RESPONSE)
+			question_on_response(&service->questions, peer->user, message);
+		else if (message->kind == QP_REQUEST)
+			send_error(peer, message->id, "unknown_method", "a target answers; only a client may ask");
+		break;
+	}
+}
+
+void session_on_gone(struct service *service, struct peer *peer)
+{
+	if (peer->role == PEER_CLIENT) {
+		call_cancel_all(peer->user);
+		free(peer->user);
+	} else if (peer->role == PEER_TARGET) {
+		registry_remove(&service->registry, peer->user);
+		question_on_gone(&service->questions, peer->user);
+		free_target(peer->user);
+	}
+	peer->user = NULL;
+}

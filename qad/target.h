@@ -1,0 +1,48 @@
+/*
+ * target.h - a process that runs libqa, and what is known of it.
+ */
+#ifndef QAD_TARGET_H
+#define QAD_TARGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "figures.h"
+#include "list.h"
+#include "peer.h"
+#include "process.h"
+
+/* Figures as they came with one answer. */
+struct figures {
+	bool is_known;
+	uint64_t at_ms; /* by uv_now */
+	struct qp_totals totals;
+	struct qp_class *rows; /* NULL when only totals were asked */
+	size_t row_count;
+};
+
+/* What a target can be asked; of each kind at most one question is on its way. */
+enum question_kind { QUESTION_TOTALS, QUESTION_CLASSES, QUESTION_ALL_CLASSES, QUESTION_TRIM, QUESTION_KINDS };
+
+struct question_slot {
+	bool is_asked; /* a question is on its way: its answer is for the waiters in asked */
+	uint32_t id;
+	uint64_t rss_before_bytes; /* QUESTION_TRIM: when it was asked */
+	struct list asked;         /* struct waiter */
+	struct list next;          /* came later: their question goes out after that answer */
+};
+
+struct target {
+	struct peer *peer;
+	struct process process;
+	char name[QP_NAME_BYTES + 1];
+	char version[QP_NAME_BYTES + 1];
+	uint64_t inner_pid;
+	bool is_silent; /* a question is unanswered past its deadline */
+	uint32_t last_id;
+	struct question_slot slots[QUESTION_KINDS];
+	struct process_sample sample; /* scratch of `ps` */
+	struct figures last;          /* the newest figures seen; rows only of classes with pages, and only so many */
+};
+
+#endif
