@@ -1,0 +1,423 @@
+"""What docs/PROTOCOL.md says, asked of the real qad by a client and targets made by hand."""
+
+import os
+import struct
+
+import msgpack
+import pytest
+
+import wire
+from conftest import wait_until
+
+U32 = struct.pack(">I", 0xFFFFFFFF)
+
+
+@pytest.fixture
+def client(qad):
+    connection = wire.client(qad.socket_path)
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+def fake(qad):
+    """Makes fake targets; all end with the test."""
+    made = []
+
+    def make(kind=wire.FakeTarget, **options):
+        made.append(kind(qad.socket_path, **options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.end()
+
+
+def targets_of(client, **params):
+    return {target["pid"]: target for target in client.call("ps", **params)["targets"]}
+
+
+def wait_for_target(client, pid):
+    return wait_until(lambda: targets_of(client, figures=False).get(pid), what=f"target {pid} in ps")
+
+
+# hello
+
+
+def test_hello_tells_who_the_kernel_says_you_are(qad):
+    connection = wire.connect(qad.socket_path)
+    result = connection.call("hello", protocol=1, role="client")
+    assert result == {"protocol": 1, "version": result["version"], "pid": os.getpid()}
+    assert result["version"][0].isdigit()
+
+
+def test_another_version_is_refused_and_the_connection_ends(qad):
+    connection = wire.connect(qad.socket_path)
+    assert connection.error_of("hello", protocol=2, role="client") == "version"
+    assert connection.is_closed()
+
+
+@pytest.mark.parametrize("params", [{}, {"protocol": 1}, {"role": "client"}, {"protocol": "1", "role": "client"},
+                                    {"protocol": 1, "role": 7}, {"protocol": 1, "role": "king"},
+                                    {"protocol": 1, "role": "target", "name": 5},
+                                    {"protocol": 1, "role": "target", "pid": -5}])
+def test_a_wrong_hello_is_told_why_and_the_connection_ends(qad, params):
+    connection = wire.connect(qad.socket_path)
+    assert connection.error_of("hello", params) == "bad_request"
+    assert connection.is_closed()
+
+
+@pytest.mark.parametrize("frame", [[0, 1, "ps", {}], [2, "hello", {"protocol": 1, "role": "client"}],
+                                   [1, 1, None, {}], [0, 1, b"hello", {"protocol": 1, "role": "client"}]])
+def test_who_does_not_say_hello_first_is_dropped_without_an_answer(qad, frame):
+    connection = wire.connect(qad.socket_path)
+    connection.send(frame)
+    with pytest.raises(wire.Closed):
+        connection.receive()
+
+
+def test_a_second_hello_is_an_error_and_no_more(client):
+    assert client.error_of("hello", protocol=1, role="client") == "bad_request"
+    assert client.call("ps") == {"targets": []}
+
+
+def test_frames_may_come_in_one_piece_or_byte_by_byte(qad):
+    frames = (msgpack.packb([0, 1, "hello", {"protocol": 1, "role": "client"}]) + msgpack.packb([0, 2, "ps", {}])
+              + msgpack.packb([0, 3, "ps", {}]))
+    at_once, in_bytes = wire.connect(qad.socket_path), wire.connect(qad.socket_path)
+    at_once.send_bytes(frames)
+    for index in range(len(frames)):
+        in_bytes.send_bytes(frames[index:index + 1])
+    for connection in (at_once, in_bytes):
+        assert [connection.receive()[:3] for _ in range(3)] == [[1, 1, None], [1, 2, None], [1, 3, None]]
+
+
+# requests
+
+
+def test_an_unknown_method_is_an_error_and_the_connection_goes_on(client):
+    assert client.error_of("reboot") == "unknown_method"
+    assert client.error_of("x" * 200) == "unknown_method"
+    assert client.call("ps") == {"targets": []}
+
+
+def test_a_binary_method_name_is_a_bad_request(client):
+    client.send([0, 9, b"ps", {}])
+    assert client.receive()[2]["code"] == "bad_request"
+    assert client.call("ps") == {"targets": []}
+
+
+@pytest.mark.parametrize("params", [{}, [], [{}]])
+def test_params_may_be_a_map_or_an_array_of_it(client, params):
+    client.send([0, 9, "ps", params])
+    assert client.receive() == [1, 9, None, {"targets": []}]
+
+
+@pytest.mark.parametrize("params", [[1, 2], [5], "pid", 7, None])
+def test_other_params_are_a_bad_request(client, params):
+    client.send([0, 9, "stats", params])
+    assert client.receive()[2]["code"] == "bad_request"
+
+
+@pytest.mark.parametrize("method, params", [("stats", {}), ("stats", {"pid": "1"}), ("stats", {"pid": -1}),
+                                            ("stats", {"pid": 1, "all_classes": 1}), ("ps", {"figures": "yes"}),
+                                            ("trim", {}), ("trim", {"pid": None})])
+def test_a_missing_or_mistyped_key_is_named(client, method, params):
+    with pytest.raises(wire.RemoteError) as error:
+        client.call(method, params)
+    assert error.value.code == "bad_request"
+    assert any(key in error.value.map["message"] for key in ("pid", "all_classes", "figures"))
+
+
+def test_unknown_keys_are_ignored(client):
+    assert client.call("ps", colour="green", nested={"a": [1, {"b": 2}]}) == {"targets": []}
+
+
+def test_notifications_and_responses_of_a_client_mean_nothing(client):
+    client.send([2, "ps", {}])
+    client.send([2, "stop", {}])
+    client.send([1, 7, None, {}])
+    assert client.call("ps") == {"targets": []}
+
+
+@pytest.mark.parametrize("pid", [0, 1, 2**22 + 1, 2**31, 2**32 + 1, 2**64 - 1])
+def test_no_such_target(client, pid):
+    assert client.error_of("stats", pid=pid) == "no_target"
+    assert client.error_of("trim", pid=pid) == "no_target"
+
+
+# ps, stats, trim
+
+
+def test_ps_shows_who_a_target_is_by_the_kernel_and_what_it_says_of_itself(client, fake):
+    target = fake(name="document", pid=7)
+    shown = targets_of(client, figures=False)[target.pid]
+    assert shown["pid"] == target.hello["pid"] == target.pid
+    assert shown["uid"] == os.getuid()
+    assert shown["name"] == "document"
+    assert shown["inner_pid"] == 7
+    assert shown["version"] == "0.1.0"
+    assert shown["exe"] == os.readlink(f"/proc/{target.pid}/exe")
+    assert shown["command"] == open(f"/proc/{target.pid}/comm").read().strip()
+    assert shown["silent"] is False
+    assert shown["rss_bytes"] > 1 << 20
+    assert 0 <= shown["uptime_s"] < 60
+    assert isinstance(shown["cgroup"], str)
+    assert "held_bytes" not in shown
+
+
+def test_a_target_is_asked_only_when_somebody_looks(client, fake):
+    target = fake()
+    for _ in range(3):
+        assert target.pid in targets_of(client, figures=False)
+    assert client.error_of("reboot") == "unknown_method"
+    assert not target.connection.has_bytes()
+
+    number = client.ask("ps")
+    params = target.answer_stats(used=4_096)
+    assert params == {"classes": False, "all_classes": False}
+    shown = client.answer_to(number)["targets"][0]
+    assert shown["used_bytes"] == 4_096 and shown["age_ms"] == 0
+    assert {key: shown[key] for key in wire.totals_of(used=4_096)} == wire.totals_of(used=4_096)
+    assert not target.connection.has_bytes()
+
+
+@pytest.mark.parametrize("all_classes", [False, True])
+def test_stats_passes_on_the_figures_of_the_target(client, fake, all_classes):
+    target = fake()
+    number = client.ask("stats", pid=target.pid, all_classes=all_classes)
+    asked, method, params = target.question()
+    assert (method, params) == ("stats", {"classes": True, "all_classes": all_classes})
+    rows = [wire.row_of(24, used=7), wire.row_of(100, name="pool \u00e9"), wire.row_of(0, pages=0, used=2**63)]
+    target.answer(asked, {**wire.totals_of(used=2**64 - 100_000), "classes": rows, "future": [1, 2]})
+    result = client.answer_to(number)
+    assert result["classes"] == rows
+    assert result["used_bytes"] == 2**64 - 100_000
+    assert (result["pid"], result["age_ms"], result["silent"]) == (target.pid, 0, False)
+
+
+def test_trim_adds_the_resident_memory_that_qad_sees(client, fake):
+    target = fake(name="x")
+    number = client.ask("trim", pid=target.pid)
+    asked, method, params = target.question()
+    assert (method, params) == ("trim", {})
+    target.answer(asked, wire.trim_of())
+    result = client.answer_to(number)
+    assert {key: result[key] for key in wire.trim_of()} == wire.trim_of()
+    assert (result["pid"], result["name"]) == (target.pid, "x")
+    assert result["rss_before_bytes"] > 1 << 20 and result["rss_after_bytes"] > 1 << 20
+
+
+@pytest.mark.parametrize("result", [{}, {"held_bytes": 1}, {**wire.totals_of()}, {**wire.totals_of(), "classes": 5},
+                                    {**wire.totals_of(), "classes": [5]}, {**wire.totals_of(), "classes": [{}]},
+                                    {**wire.totals_of(), "used_bytes": -1, "classes": []}, [1, 2], 7])
+def test_an_answer_that_makes_no_sense_is_failed_and_the_target_stays(client, fake, result):
+    target = fake()
+    number = client.ask("stats", pid=target.pid)
+    target.answer(target.question()[0], result)
+    with pytest.raises(wire.RemoteError) as error:
+        client.answer_to(number)
+    assert error.value.code == "failed"
+    number = client.ask("stats", pid=target.pid)
+    target.answer_stats(used=5)
+    assert client.answer_to(number)["used_bytes"] == 5
+
+
+def test_an_error_of_the_target_is_failed(client, fake):
+    target = fake()
+    for method in ("stats", "trim"):
+        number = client.ask(method, pid=target.pid)
+        target.connection.send([1, target.question()[0], {"code": "x", "message": "no"}, None])
+        with pytest.raises(wire.RemoteError) as error:
+            client.answer_to(number)
+        assert error.value.code == "failed"
+
+
+def test_answers_to_no_question_are_ignored(client, fake):
+    target = fake()
+    for number in (0, 1, 77, 2**32 - 1):
+        target.answer(number, wire.stats_of({"classes": True}, used=666))
+    number = client.ask("stats", pid=target.pid)
+    asked, _, params = target.question()
+    target.answer(asked + 1, wire.stats_of(params, used=666))
+    target.answer(asked, wire.stats_of(params, used=5))
+    target.answer(asked, wire.stats_of(params, used=666))
+    assert client.answer_to(number)["used_bytes"] == 5
+    number = client.ask("ps")
+    target.answer_stats(used=6)
+    assert client.answer_to(number)["targets"][0]["used_bytes"] == 6
+
+
+def test_a_target_may_not_ask(client, fake):
+    target = fake()
+    target.connection.send([0, 5, "ps", {}])
+    target.connection.send([2, "note", {}])
+    assert target.connection.receive()[2]["code"] == "unknown_method"
+    assert target.pid in targets_of(client, figures=False)
+
+
+def test_many_who_ask_meanwhile_share_one_further_question(qad, fake):
+    target = fake()
+    clients = [wire.client(qad.socket_path) for _ in range(5)]
+    first = clients[0].ask("stats", pid=target.pid)
+    asked, _, params = target.question()
+    later = [one.ask("stats", pid=target.pid) for one in clients[1:]]
+    for one in clients[1:]:  # qad has read those questions when it answers what came after them
+        with pytest.raises(wire.RemoteError):
+            one.answer_to(one.ask("reboot"))
+    assert not target.connection.has_bytes()
+    target.answer(asked, wire.stats_of(params, used=1))
+    assert clients[0].answer_to(first)["used_bytes"] == 1
+    # Those who asked after that question went out must not get figures that are older than their wish.
+    target.answer_stats(used=2)
+    assert [one.answer_to(number)["used_bytes"] for one, number in zip(clients[1:], later)] == [2] * 4
+    assert not target.connection.has_bytes()
+
+
+def test_different_questions_are_asked_side_by_side(qad, client, fake):
+    target = fake()
+    numbers = {client.ask("trim", pid=target.pid): "trim", client.ask("stats", pid=target.pid): "stats",
+               client.ask("ps"): "ps"}
+    for asked, method, params in [target.question() for _ in numbers]:
+        target.answer(asked, wire.trim_of() if method == "trim" else wire.stats_of(params))
+    answers = [client.receive() for _ in numbers]
+    assert {number for _, number, _, _ in answers} == set(numbers)
+    assert all(error is None for _, _, error, _ in answers)
+
+
+def test_two_clients_with_the_same_request_ids_do_not_mix(qad, fake):
+    one, other = fake(), fake()
+    first, second = wire.client(qad.socket_path), wire.client(qad.socket_path)
+    numbers = first.ask("stats", pid=one.pid), second.ask("stats", pid=other.pid)
+    assert numbers[0] == numbers[1]
+    other.answer_stats(used=2)
+    one.answer_stats(used=1)
+    assert first.answer_to(numbers[0])["used_bytes"] == 1
+    assert second.answer_to(numbers[1])["used_bytes"] == 2
+
+
+def test_a_client_that_leaves_before_its_answer_disturbs_nobody(qad, client, fake):
+    target = fake()
+    for method in ("stats", "trim", "ps"):
+        leaver = wire.client(qad.socket_path)
+        leaver.ask(method, pid=target.pid)
+        asked, _, params = target.question()
+        leaver.close()
+        target.answer(asked, wire.trim_of() if method == "trim" else wire.stats_of(params))
+    number = client.ask("stats", pid=target.pid)
+    target.answer_stats(used=3)
+    assert client.answer_to(number)["used_bytes"] == 3
+
+
+# what a target claims
+
+
+def test_a_process_that_connects_again_replaces_itself(qad, client):
+    first, second = wire.connect(qad.socket_path), wire.connect(qad.socket_path)
+    first.call("hello", protocol=1, role="target", name="old image")
+    second.call("hello", protocol=1, role="target", name="new image")
+    assert first.is_closed()
+    assert targets_of(client, figures=False)[os.getpid()]["name"] == "new image"
+    second.close()
+    wait_until(lambda: not targets_of(client, figures=False), what="it to be gone")
+
+
+def test_a_claimed_pid_changes_nothing_for_the_one_who_has_it(client, fake):
+    honest = fake(name="honest")
+    liar = fake(name="honest", pid=honest.pid)
+    shown = targets_of(client, figures=False)
+    assert set(shown) == {honest.pid, liar.pid}
+    assert shown[liar.pid]["inner_pid"] == honest.pid
+    number = client.ask("stats", pid=honest.pid)
+    honest.answer_stats(used=1)
+    assert client.answer_to(number)["used_bytes"] == 1
+    assert not liar.connection.has_bytes()
+
+
+def test_texts_of_a_target_are_cut_and_made_utf8(qad, client, fake):
+    child = fake(kind=wire.Child)
+    name = b"\xff\xfe" + b"a" * 100
+    child.connection.send_bytes(b"\x94\x00\x01\xa5hello\x83\xa8protocol\x01\xa4role\xa6target\xa4name\xd9"
+                                + bytes([len(name)]) + name)
+    assert child.connection.receive()[2] is None
+    shown = targets_of(client, figures=False)[child.pid]
+    assert shown["name"].startswith("\ufffd\ufffdaaa") and len(shown["name"].encode()) <= 64
+
+
+def test_a_row_name_is_made_utf8(client, fake):
+    target = fake()
+    number = client.ask("stats", pid=target.pid)
+    asked, _, params = target.question()
+    answer = msgpack.packb([1, asked, None, {**wire.totals_of(), "classes": [wire.row_of(name="xyz")]}])
+    target.connection.send_bytes(answer.replace(b"\xa3xyz", b"\xa3x\xc0z"))
+    assert client.answer_to(number)["classes"][0]["name"] == "x\ufffdz"
+
+
+def test_a_long_command_name_is_not_cut_where_the_kernel_cuts_it(client, fake, socket_dir):
+    program = socket_dir / "a-command-with-a-long-name"
+    program.symlink_to("/usr/bin/python3")
+    child = fake(kind=wire.Child, run=lambda connection: exec_and_hello(program, connection))
+    assert wait_for_target(client, child.pid)["command"] == "a-command-with-a-long-name"
+
+
+def exec_and_hello(program, connection):
+    hello = msgpack.packb([0, 1, "hello", {"protocol": 1, "role": "target"}])
+    number = connection.socket.fileno()
+    os.set_inheritable(number, True)
+    code = f"import os, signal; os.write({number}, {hello!r}); signal.pause()"
+    os.execv(program, [str(program), "-c", code])
+
+
+# garbage
+
+
+@pytest.mark.parametrize("data", [
+    pytest.param(b"GET / HTTP/1.1\r\n\r\n", id="http"),
+    pytest.param(b"\xc1", id="never used byte"),
+    pytest.param(b"\x00", id="not an array"),
+    pytest.param(b"\xdd" + U32, id="array of 4 billion"),
+    pytest.param(b"\xdf" + U32, id="map of 4 billion"),
+    pytest.param(b"\x94\x00\x01\xa2ps\xdf" + U32, id="params of 4 billion"),
+    pytest.param(b"\x94\x00\x01\xa2ps\xdb" + U32, id="string of 4 GiB"),
+    pytest.param(b"\x92\x00\x01", id="two elements"),
+    pytest.param(b"\x94" + b"\x91" * 20, id="too deep"),
+    pytest.param(b"\x94\x00\x01\xa2ps\xdc\x10\x01", id="array of 4097"),
+    pytest.param(b"\x94\x00\x01\xa2ps\xde\x01\x01", id="map of 257"),
+    pytest.param(b"\x94\x00\x01\xa2ps\x81\xa1k\xda\x10\x01", id="string of 4097"),
+    pytest.param(msgpack.packb([5, 1, "ps", {}]), id="unknown kind"),
+    pytest.param(msgpack.packb([0, -1, "ps", {}]), id="negative id"),
+    pytest.param(msgpack.packb([0, 2**32, "ps", {}]), id="id too large"),
+    pytest.param(msgpack.packb([0, "one", "ps", {}]), id="id is text"),
+    pytest.param(msgpack.packb([1, 1, None, None]), id="neither error nor result"),
+])
+@pytest.mark.parametrize("role", [None, "client", "target"])
+def test_garbage_ends_that_connection_and_no_other(qad, client, role, data):
+    bad = wire.connect(qad.socket_path)
+    if role:
+        bad.call("hello", protocol=1, role=role)
+    bad.send_bytes(data)
+    assert bad.is_closed()
+    wait_until(lambda: client.call("ps", figures=False) == {"targets": []}, what="the bad one to be gone")
+
+
+def test_half_a_frame_holds_nobody_up(qad, client, fake):
+    target = fake()
+    halves = [wire.client(qad.socket_path) for _ in range(10)]
+    frame = msgpack.packb([0, 1, "ps", {"figures": False}])
+    for one in halves:
+        one.send_bytes(frame[:5])
+    assert target.pid in targets_of(client, figures=False)
+    for one in halves:
+        one.send_bytes(frame[5:])
+        assert one.receive()[2] is None
+
+
+def test_a_large_frame_of_a_target_may_come_in_pieces(client, fake):
+    target = fake()
+    number = client.ask("stats", pid=target.pid)
+    rows = [wire.row_of(size) for size in range(1, 3001)]
+    frame = msgpack.packb([1, target.question()[0], None, {**wire.totals_of(), "classes": rows}])
+    assert 512 << 10 < len(frame) < 1 << 20
+    for start in range(0, len(frame), 10_007):
+        target.connection.send_bytes(frame[start:start + 10_007])
+    assert client.answer_to(number)["classes"] == rows
