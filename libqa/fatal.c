@@ -69,7 +69,7 @@ void warn_setting(const char *name, const char *value, const char *allowed)
 	char shown[64];
 	size_t length = strnlen(value, sizeof shown - 1);
 	for (size_t i = 0; i < length; i++)
-		shown[i] = value[i] >= ' ' && value[i] <= '~' ? value[i] : '?';
+		shown[i] = (char)(value[i] >= ' ' && value[i] <= '~' ? value[i] : '?');
 	shown[length] = '\0';
 	line_add(&line, shown);
 	line_add(&line, "' is not understood and not used; allowed: ");

@@ -5,6 +5,7 @@
  */
 #include "buffer.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,8 +43,10 @@ size_t qp_buffer_room(const struct qp_buffer *buffer)
 
 static void move_to_front(struct qp_buffer *buffer)
 {
-	if (buffer->used_bytes > 0)
+	if (buffer->used_bytes > 0) {
+		assert(buffer->memory != NULL);
 		memmove(buffer->memory, buffer->data, buffer->used_bytes);
+	}
 	buffer->data = buffer->memory;
 }
 
@@ -59,6 +62,7 @@ static size_t capacity_for(const struct qp_buffer *buffer, size_t needed_bytes)
 
 static bool grow_to(struct qp_buffer *buffer, size_t capacity)
 {
+	assert(capacity > 0);
 	move_to_front(buffer);
 
 	uint8_t *memory = realloc(buffer->memory, capacity);

@@ -36,7 +36,7 @@ void client_init(struct client *client)
 	memset(client, 0, sizeof(*client));
 	client->fd = -1;
 	qp_buffer_init(&client->in, QP_FRAME_ANSWER_BYTES + READ_BYTES);
-	qp_buffer_init(&client->out, QP_FRAME_CLIENT_BYTES * QP_REQUESTS_OF_CLIENT);
+	qp_buffer_init(&client->out, (size_t)QP_FRAME_CLIENT_BYTES * QP_REQUESTS_OF_CLIENT);
 }
 
 static void drop_message(struct client *client)

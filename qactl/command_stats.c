@@ -4,6 +4,7 @@
  */
 #include "command.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,6 +98,7 @@ static int ask(struct client *client, const struct request *request, const struc
 	uint32_t id;
 	int error, status;
 
+	assert(match != NULL);
 	out = client_begin(client, "stats", &id);
 	qp_write_map(out, 2);
 	qp_write_key_u64(out, "pid", match->pid);
