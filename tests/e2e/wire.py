@@ -101,6 +101,24 @@ class Connection:
         self.socket.close()
 
 
+def _text_of_size(size):
+    return "x" * (size - (1 if size <= 32 else 2 if size <= 257 else 3))
+
+
+def frame_of_size(frame_bytes, build):
+    """build(pad) packed, with a list of texts as pad that makes it just so many bytes."""
+    pad = [""] * 16  # from here on the list's header has its final size
+    missing = frame_bytes - len(msgpack.packb(build(pad)))
+    while missing > 0:
+        size = min(missing, 4000)
+        size -= size in (33, 258)  # no text has these sizes
+        pad.append(_text_of_size(size))
+        missing -= size
+    data = msgpack.packb(build(pad))
+    assert len(data) == frame_bytes
+    return data
+
+
 def connect(path):
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     sock.settimeout(DEADLINE)
@@ -171,7 +189,9 @@ class Child:
         self.pid = os.fork()
         if self.pid == 0:
             with contextlib.suppress(BaseException):
-                ours.close()
+                os.dup2(theirs.detach(), 3)
+                os.closerange(4, 65_536)  # nothing of the test's other connections stays open here
+                theirs = socket.socket(fileno=3)
                 _become(uid, groups)
                 sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
                 sock.connect(str(path))

@@ -1,0 +1,325 @@
+"""qad as a daemon: its place in the file system, its signals, its command line; and who may see what."""
+
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import tempfile
+
+import pytest
+
+import wire
+from conftest import BUILD, DEADLINE, SANITIZER_REPORT, clean_environment, wait_until
+
+QAD = BUILD / "qad" / "qad"
+OTHER_UID = 12_345
+
+
+def run_qad(*arguments, **environment):
+    """A qad that is expected to end by itself."""
+    done = subprocess.run([QAD, *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=DEADLINE, env=clean_environment(**environment))
+    assert not SANITIZER_REPORT.search(done.stderr), done.stderr
+    return done
+
+
+def serves(path):
+    return wire.client(path).call("ps") is not None
+
+
+# the socket
+
+
+def test_a_stale_socket_is_replaced(qad_factory, socket_path):
+    first = qad_factory().start()
+    first.kill()
+    assert socket_path.is_socket()
+    second = qad_factory().start()
+    assert serves(socket_path)
+    second.stop()
+
+
+def test_a_live_socket_is_refused_and_left_alone(qad, socket_path):
+    done = run_qad("--socket", socket_path)
+    assert done.returncode == 69
+    assert f"another qad is already listening on {socket_path}" in done.stderr
+    assert serves(socket_path)
+
+
+def test_of_many_started_at_once_just_one_listens(socket_path):
+    started = [subprocess.Popen([QAD, "--socket", socket_path], stderr=subprocess.PIPE, env=clean_environment())
+               for _ in range(8)]
+    try:
+        wait_until(lambda: sum(one.poll() is None for one in started) == 1, what="all but one to give up")
+        assert [one.returncode for one in started if one.poll() is not None] == [69] * 7
+        wait_until(lambda: socket_path.exists() and serves(socket_path), what="the one to serve")
+    finally:
+        for one in started:
+            one.terminate()
+            one.communicate(timeout=DEADLINE)
+    assert os.listdir(socket_path.parent) == []
+
+
+def test_who_sees_the_name_can_connect(qad_factory, socket_path):
+    """Also right at the start: the name appears when the socket already listens."""
+    for _ in range(20):
+        process = subprocess.Popen([QAD, "--socket", socket_path], stderr=subprocess.DEVNULL, env=clean_environment())
+        while not os.path.lexists(socket_path):
+            assert process.poll() is None
+        connection = wire.connect(socket_path)
+        assert stat.S_IMODE(os.stat(socket_path).st_mode) == 0o666
+        connection.close()
+        process.terminate()
+        assert process.wait(DEADLINE) == 0
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "link"])
+def test_what_is_not_a_socket_is_not_touched(socket_path, kind):
+    if kind == "file":
+        socket_path.write_text("precious")
+    elif kind == "folder":
+        socket_path.mkdir()
+    else:
+        socket_path.symlink_to("elsewhere")
+    done = run_qad("--socket", socket_path)
+    assert done.returncode == 69
+    assert f"{socket_path} is there and is not a socket" in done.stderr
+    assert os.path.lexists(socket_path)
+    assert kind != "file" or socket_path.read_text() == "precious"
+
+
+def test_a_socket_that_another_one_took_over_is_left_alone(qad, socket_path):
+    socket_path.unlink()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as other:
+        other.bind(str(socket_path))
+        qad.process.terminate()
+        assert qad.process.wait(DEADLINE) == 0
+        assert socket_path.is_socket()
+
+
+def test_a_path_of_107_bytes_is_served_and_a_longer_one_explained(qad_factory, socket_dir):
+    path = pathlib.Path(str(socket_dir / "x").ljust(107, "x"))
+    qad = qad_factory(path).start()
+    assert serves(path)
+    qad.stop()
+    done = run_qad("--socket", f"{path}x")
+    assert done.returncode == 64 and "107 bytes" in done.stderr
+    done = run_qad(QAD_SOCKET=f"{path}x")
+    assert done.returncode == 64 and "107 bytes" in done.stderr
+
+
+def test_a_long_folder_and_a_short_name_still_fit(qad_factory, socket_dir):
+    folder = pathlib.Path(str(socket_dir / "d").ljust(105, "d"))
+    folder.mkdir(0o700)
+    qad = qad_factory(folder / "s").start()
+    assert serves(folder / "s")
+    qad.stop()
+    assert os.listdir(folder) == []
+
+
+def test_qad_makes_the_folder_of_its_socket(qad_factory, socket_dir):
+    path = socket_dir / "new" / "qad.sock"
+    qad_factory(path).start().stop()
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_a_folder_below_tmp_that_others_can_enter_is_refused(socket_dir):
+    folder = socket_dir / "open"
+    folder.mkdir()
+    folder.chmod(0o755)
+    done = run_qad("--socket", folder / "qad.sock")
+    assert done.returncode == 73 and "closed to others" in done.stderr
+
+
+def test_a_folder_that_can_not_be_made_is_explained(socket_dir):
+    done = run_qad("--socket", socket_dir / "no" / "such" / "qad.sock")
+    assert done.returncode == 73 and "No such file or directory" in done.stderr
+
+
+def test_the_address_comes_from_the_environment(socket_path):
+    process = subprocess.Popen([QAD], stderr=subprocess.DEVNULL, env=clean_environment(QAD_SOCKET=socket_path))
+    wait_until(socket_path.exists, what="the socket")
+    assert serves(socket_path)
+    process.terminate()
+    assert process.wait(DEADLINE) == 0
+
+
+# signals
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_ends_cleanly_with_peers_and_open_questions(qad, socket_path, number):
+    target = wire.FakeTarget(socket_path)
+    client = wire.client(socket_path)
+    for method in ("stats", "trim", "ps"):
+        client.ask(method, pid=target.pid)
+    for _ in range(3):
+        target.question()
+    half = wire.connect(socket_path)
+    half.send_bytes(b"\x94\x00")
+    qad.stop(number)
+    assert client.is_closed() and half.is_closed() and target.connection.is_closed()
+    assert "handles were left open" not in qad.log()
+    target.end()
+
+
+def test_it_goes_on_after_sighup_and_a_broken_pipe(qad, socket_path):
+    for number in (signal.SIGHUP, signal.SIGPIPE):
+        qad.process.send_signal(number)
+    target = wire.FakeTarget(socket_path)
+    client = wire.client(socket_path)
+    for _ in range(20):  # answers to somebody who is not there any more
+        leaver = wire.client(socket_path)
+        leaver.ask("ps", figures=False)
+        leaver.ask("stats", pid=target.pid)
+        leaver.close()
+    assert client.call("ps", figures=False)["targets"][0]["pid"] == target.pid
+    target.end()
+
+
+def test_without_standard_descriptors_it_works(socket_path):
+    """No socket may become descriptor 2 and get the log."""
+    process = subprocess.Popen(["/bin/sh", "-c", 'exec "$0" -vv --socket "$1" 0<&- 1>&- 2>&-', QAD, socket_path],
+                               env=clean_environment())
+    wait_until(socket_path.exists, what="the socket")
+    connection = wire.client(socket_path)
+    assert connection.call("ps") == {"targets": []}
+    assert sorted(os.readlink(f"/proc/{process.pid}/fd/{number}") for number in (0, 1, 2)) == ["/dev/null"] * 3
+    process.terminate()
+    assert process.wait(DEADLINE) == 0
+
+
+# the command line
+
+
+def test_help_and_version():
+    help_text = run_qad("--help")
+    assert help_text.returncode == 0 and help_text.stderr == ""
+    for word in ("--socket", "--read-group", "--admin-group", "--verbose", "QAD_SOCKET", "Exit status"):
+        assert word in help_text.stdout
+    version = run_qad("--version")
+    assert version.returncode == 0 and version.stdout.startswith("qad ")
+
+
+@pytest.mark.parametrize("arguments", [["--nonsense"], ["extra"], ["--socket"], ["--socket", ""]])
+def test_wrong_usage_is_64(arguments):
+    done = run_qad(*arguments)
+    assert done.returncode == 64 and "Try 'qad --help'." in done.stderr and done.stdout == ""
+
+
+@pytest.mark.parametrize("option", ["--read-group", "--admin-group"])
+def test_an_unknown_group_is_named(option, socket_path):
+    done = run_qad("--socket", socket_path, option, "no-such-group")
+    assert done.returncode == 67 and '"no-such-group"' in done.stderr
+
+
+def test_the_log_escapes_what_a_process_chose(qad_factory, socket_path):
+    qad = qad_factory().start("-v")
+    target = wire.FakeTarget(socket_path, name="evil\x1b[2J\nqad: forged \u009b")
+    wait_until(lambda: "evil" in qad.log(), what="the target in the log")
+    assert r"evil\x1b[2J\x0aqad: forged \xc2\x9b" in qad.log()
+    target.end()
+    qad.stop()
+
+
+# who may
+
+
+@pytest.fixture
+def open_dir():
+    """A folder that other users may enter; so not below /tmp, where qad insists on a closed one."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="qa-", dir="/var/tmp"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+class Users:
+    """Targets of root and of another user, and clients of whomever."""
+
+    def __init__(self, qad):
+        self.path = qad.socket_path
+        self.children = []
+        self.root = self.add(wire.ServingTarget)
+        self.other = self.add(wire.ServingTarget, uid=OTHER_UID)
+        root = wire.client(self.path)
+        wait_until(lambda: len(self.seen_by(root)) == 2, what="both targets")
+
+    def add(self, kind, **options):
+        self.children.append(kind(self.path, **options))
+        return self.children[-1]
+
+    def client(self, uid, groups=()):
+        return self.add(wire.ClientOf, uid=uid, groups=list(groups)).connection
+
+    @staticmethod
+    def seen_by(client):
+        return {one["pid"] for one in client.call("ps")["targets"]}
+
+    def rights_of(self, client):
+        """For root's target and the other user's: whether it is seen, and what stats and trim say."""
+        seen = self.seen_by(client)
+        rights = []
+        for target in (self.root, self.other):
+            answers = []
+            for method in ("stats", "trim"):
+                try:
+                    client.call(method, pid=target.pid)
+                    answers.append("ok")
+                except wire.RemoteError as error:
+                    answers.append(error.code)
+            rights.append((target.pid in seen, *answers))
+        return rights
+
+
+@pytest.fixture
+def users(qad_factory, open_dir):
+    made = []
+
+    def make(*arguments):
+        qad = qad_factory(open_dir / "qad.sock").start(*arguments)
+        made.append(Users(qad))
+        return made[-1]
+
+    yield make
+    for users in made:
+        for child in users.children:
+            child.end()
+
+
+HIDDEN = (False, "no_target", "no_target")
+SEEN = (True, "ok", "not_allowed")
+ALL = (True, "ok", "ok")
+
+
+def test_without_groups_each_user_has_their_own_and_root_has_all(users):
+    all_users = users()
+    assert all_users.rights_of(wire.client(all_users.path)) == [ALL, ALL]
+    assert all_users.rights_of(all_users.client(OTHER_UID)) == [HIDDEN, ALL]
+    assert all_users.rights_of(all_users.client(OTHER_UID + 1)) == [HIDDEN, HIDDEN]
+    # Group 0 is not root.
+    assert all_users.rights_of(all_users.client(OTHER_UID + 1, groups=[0])) == [HIDDEN, HIDDEN]
+
+
+def test_the_groups_widen_what_a_client_may(users):
+    all_users = users("--read-group", "4001", "--admin-group", "4002")
+    stranger = OTHER_UID + 1
+    assert all_users.rights_of(all_users.client(stranger, groups=[4003])) == [HIDDEN, HIDDEN]
+    assert all_users.rights_of(all_users.client(stranger, groups=[4003, 4001])) == [SEEN, SEEN]
+    assert all_users.rights_of(all_users.client(stranger, groups=[4002])) == [ALL, ALL]
+    assert all_users.rights_of(all_users.client(OTHER_UID, groups=[4001])) == [SEEN, ALL]
+    assert all_users.rights_of(all_users.client(4002)) == [ALL, ALL]  # as its primary group
+
+
+def test_a_group_may_be_given_by_name(users):
+    all_users = users("--read-group", "root")
+    assert all_users.rights_of(all_users.client(OTHER_UID + 1, groups=[0])) == [SEEN, SEEN]
+
+
+def test_a_target_is_shown_with_the_uid_of_its_process(users):
+    all_users = users()
+    shown = wire.client(all_users.path).call("ps")["targets"]
+    assert {one["pid"]: one["uid"] for one in shown} == {all_users.root.pid: 0, all_users.other.pid: OTHER_UID}
