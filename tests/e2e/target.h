@@ -31,6 +31,9 @@ struct load_result {
  */
 struct load_result load_run(unsigned threads, uint64_t operations, unsigned children);
 
+/* Starts the program anew where membarrier is refused. Returns only on failure, with a negative errno. */
+int sandbox_enter(char *program);
+
 /* Frees at unusual times. */
 /* A thread takes blocks and frees them in the last round of its thread-specific destructors. 0 or a negative errno. */
 int late_run_thread(size_t count, size_t size);

@@ -385,6 +385,27 @@ def test_small_address_space(qad, target, stats):
     assert row_of(stats(program.pid), 24)["used_blocks"] == 1000
 
 
+def test_where_membarrier_is_refused_owners_return_what_they_cache(qad, target, stats, qactl):
+    program = target(arguments=["--sandbox"])
+    program.ask("thread 1")
+    program.ask("on 1 alloc 1 10000 24 8")
+    program.ask("on 1 alloc 2 10000 56 8")
+    program.ask("on 1 free 1")
+    figures = stats(program.pid)
+    assert 0 < figures["unreachable_bytes"] <= figures["thread_bytes"]
+    assert qactl("trim", program.pid).code == 0
+    after = stats(program.pid)
+    assert after["used_bytes"] == 10000 * 56 and after["unreachable_bytes"] <= figures["unreachable_bytes"]
+    # The owner was asked: at its next miss it gives back what it has, and the next trim takes that.
+    program.ask("on 1 free 2")
+    program.ask("on 1 alloc 3 10000 104 8")
+    assert qactl("trim", program.pid).code == 0
+    figures = stats(program.pid)
+    assert row_of(figures, 24)["held_bytes"] == 0
+    assert row_of(figures, 104)["used_blocks"] == 10000
+    assert program.ask("check 3")["bad"] == 0
+
+
 def test_figures_of_a_busy_target_come_at_once(qad, target, stats, qactl):
     program = target()
     stats(program.pid)
