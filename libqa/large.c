@@ -50,7 +50,7 @@ static bool measure(size_t size, size_t *size_bytes, size_t *map_bytes)
 
 static void large_register(void *base, size_t size_bytes, size_t map_bytes, size_t align)
 {
-	page_map_slot(base)->large = (struct page_large){base, size_bytes, map_bytes, align};
+	page_map_claim(base)->large = (struct page_large){base, size_bytes, map_bytes, align};
 	page_map_set_kind(base, 1, PAGE_KIND_LARGE);
 }
 

@@ -61,6 +61,6 @@ void page_map_set_kind(const void *address, size_t units, uint8_t kind)
 	for (size_t i = 0; i < units; i++) {
 		const char *unit = (const char *)address + (i << page_map_shift);
 		atomic_store_explicit(&page_map_leaf_of(unit)->kinds[page_map_unit_of(unit)], kind,
-				      memory_order_relaxed);
+				      memory_order_release);
 	}
 }

@@ -84,7 +84,19 @@ static inline struct page *page_map_page(const void *block)
 /* Makes sure that leaves exist for a range. False: no memory. Thread-safe. */
 bool page_map_reserve(const void *address, size_t size_bytes);
 
-/* Sets the kind of all units of a range that the caller owns. */
+/*
+ * The slot of a unit that the caller has now, to write it. Addresses that one thread gave back another may get from the
+ * kernel; the acquire here pairs with the release in page_map_set_kind of who had them before.
+ */
+static inline union page_slot *page_map_claim(const void *address)
+{
+	struct page_map_leaf *leaf = page_map_leaf_of(address);
+	size_t unit = page_map_unit_of(address);
+	(void)atomic_load_explicit(&leaf->kinds[unit], memory_order_acquire);
+	return &leaf->slots[unit];
+}
+
+/* Sets the kind of all units of a range that the caller has; to NONE before it gives them back. */
 void page_map_set_kind(const void *address, size_t units, uint8_t kind);
 
 #endif

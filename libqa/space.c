@@ -182,9 +182,9 @@ static struct page *take_clean(uint32_t units)
 		chunk_unlink(chunk);
 
 	char *base = chunk->base + (size_t)first * space.page_size_bytes;
-	union page_slot *slots = page_map_slot(base);
+	union page_slot *slots = page_map_claim(base);
 	for (uint32_t i = 0; i < units; i++)
-		slots[i].page.back_units = (uint16_t)i;
+		page_map_claim(base + (size_t)i * space.page_size_bytes)->page.back_units = (uint16_t)i;
 	slots->page.base = base;
 	slots->page.chunk = chunk;
 	return &slots->page;
