@@ -5,10 +5,13 @@
 #include "fatal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "agent.h"
 
 struct line {
 	char text[400];
@@ -36,7 +39,9 @@ static void line_add_number(struct line *line, uint64_t number, unsigned base)
 static void line_write(struct line *line)
 {
 	line->text[line->length++] = '\n';
-	ssize_t written = write(STDERR_FILENO, line->text, line->length);
+	/* The agent has a table of descriptors of its own, without the program's stderr. */
+	int fd = agent_is_current() ? open("/proc/self/fd/2", O_WRONLY | O_APPEND | O_CLOEXEC) : STDERR_FILENO;
+	ssize_t written = write(fd, line->text, line->length);
 	(void)written; /* nowhere else to say it */
 }
 

@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "agent.h"
 #include "heap.h"
 #include "meta.h"
 #include "os.h"
@@ -44,6 +45,7 @@ static void resume_heaps(void)
 static void before_fork(void)
 {
 	int saved = errno;
+	agent_fork_prepare();
 	trim_lock();
 	heap_lock();
 	stop_heaps();
@@ -67,6 +69,7 @@ static void after_fork_in_parent(void)
 {
 	int saved = errno;
 	unlock_all();
+	agent_fork_parent();
 	errno = saved;
 }
 
@@ -78,6 +81,7 @@ static void after_fork_in_child(void)
 		transfer_forget();
 	unlock_all();
 	os_barrier_init();
+	agent_fork_child();
 	errno = saved;
 }
 

@@ -1,5 +1,6 @@
 /*
  * The first allocation may come before the library's constructor (from another library's), so both lead here. What the
+ * allocator needs is set up first, without allocating; then what may allocate: the fork handlers. The agent starts from
  * the constructor only: then the C library is ready for threads.
  */
 #include "init.h"
@@ -7,6 +8,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
+#include "agent.h"
 #include "fork.h"
 #include "heap.h"
 #include "options.h"
@@ -60,6 +62,7 @@ bool init_ensure(void)
 __attribute__((constructor)) static void library_loaded(void)
 {
 	fork_init();
+	agent_boot();
 }
 
 const char *qa_version(void)

@@ -1,0 +1,192 @@
+/*
+ * One thread, made with all signals blocked and a small stack; everything that it works with lies in one mapping
+ * (agent_link.h), so that nothing of it comes from the program's allocator. One lock covers start and stop, and is held
+ * over fork.
+ *
+ * The forked child makes a thread inside the fork handler, where another allocator's locks may still be held. That is
+ * safe because pthread_create then needs no memory: in the child glibc keeps the stacks of the parent's threads for
+ * reuse, and takes that of the parent's agent, which has the very size that is asked for, with its thread-local
+ * storage.
+ */
+#include "agent.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "agent_link.h"
+#include "options.h"
+#include "qa.h"
+
+/* For the work itself: proto, statistics and trim need a few KiB. Only what is touched becomes resident. */
+#define STACK_BYTES (128u << 10)
+
+/* Present in programs under ThreadSanitizer. It ends a forked child of a program with threads that makes a thread. */
+extern void __tsan_acquire(void *address) __attribute__((weak, visibility("default")));
+
+static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
+/* All under life. */
+static struct agent_link *running; /* NULL: no agent */
+static pthread_t thread;
+static pid_t process;      /* whose agent it is: a child made without fork handlers has none */
+static size_t stack_bytes; /* once known the same for ever, see above */
+
+/* The agent's thread, or 0. Written by that thread; others only compare it with their own, so no order is needed. */
+static atomic_int thread_tid;
+
+static int add_tls_bytes(struct dl_phdr_info *module, size_t size, void *data)
+{
+	size_t *bytes = data;
+
+	(void)size;
+	for (int i = 0; i < module->dlpi_phnum; i++)
+		if (module->dlpi_phdr[i].p_type == PT_TLS)
+			*bytes += module->dlpi_phdr[i].p_memsz + module->dlpi_phdr[i].p_align;
+	return 0;
+}
+
+/* glibc takes the program's thread-local storage, which may be large, out of the stack. */
+static size_t stack_bytes_needed(void)
+{
+	size_t bytes = STACK_BYTES;
+	long least = sysconf(_SC_THREAD_STACK_MIN);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	dl_iterate_phdr(add_tls_bytes, &bytes);
+	bytes += least > 0 ? (size_t)least : PTHREAD_STACK_MIN;
+	return (bytes + page - 1) / page * page;
+}
+
+static void *run(void *data)
+{
+	/* relaxed: see thread_tid */
+	atomic_store_explicit(&thread_tid, gettid(), memory_order_relaxed);
+	agent_link_run(data);
+	atomic_store_explicit(&thread_tid, 0, memory_order_relaxed);
+	return NULL;
+}
+
+static int create_thread(struct agent_link *link)
+{
+	pthread_attr_t attributes;
+	sigset_t all, saved;
+
+	if (stack_bytes == 0)
+		stack_bytes = stack_bytes_needed();
+	if (pthread_attr_init(&attributes) != 0)
+		return -EAGAIN;
+	int error = pthread_attr_setstacksize(&attributes, stack_bytes);
+	if (error == 0) {
+		/* pthread_sigmask leaves out the two signals that glibc itself needs in every thread. */
+		sigfillset(&all);
+		pthread_sigmask(SIG_SETMASK, &all, &saved);
+		error = pthread_create(&thread, &attributes, run, link);
+		pthread_sigmask(SIG_SETMASK, &saved, NULL);
+	}
+	pthread_attr_destroy(&attributes);
+	return error == 0 ? 0 : -EAGAIN;
+}
+
+/* With life held, and none running. before: the agent of the parent, whose addresses the child takes over, or NULL. */
+static int start(const struct agent_link *before)
+{
+	struct agent_link *link = agent_link_create(before);
+
+	if (link == NULL)
+		return -EAGAIN;
+	if (create_thread(link) != 0) {
+		agent_link_destroy(link);
+		return -EAGAIN;
+	}
+	running = link;
+	process = getpid();
+	return 0;
+}
+
+/* With life held: a child that was made past the fork handlers (_Fork, clone) has a copy of everything but the thread.
+ */
+static void forget_in_unknown_child(void)
+{
+	if (running != NULL && process != getpid()) {
+		agent_link_destroy(running);
+		running = NULL;
+	}
+}
+
+int qa_agent_start(void)
+{
+	int error = 0;
+
+	if (getauxval(AT_SECURE) != 0)
+		return -EPERM;
+	pthread_mutex_lock(&life);
+	forget_in_unknown_child();
+	if (running == NULL)
+		error = start(NULL);
+	pthread_mutex_unlock(&life);
+	return error;
+}
+
+void qa_agent_stop(void)
+{
+	int saved = errno;
+
+	pthread_mutex_lock(&life);
+	forget_in_unknown_child();
+	if (running != NULL) {
+		if (agent_link_ask_to_stop(running)) {
+			pthread_join(thread, NULL);
+			agent_link_await_gone(running);
+			agent_link_destroy(running);
+		} else {
+			/* It can not be woken; it ends at what it is told next, and what it uses stays mapped. */
+			pthread_detach(thread);
+		}
+		running = NULL;
+	}
+	pthread_mutex_unlock(&life);
+	errno = saved;
+}
+
+bool agent_is_current(void)
+{
+	/* relaxed: see thread_tid */
+	return atomic_load_explicit(&thread_tid, memory_order_relaxed) == gettid();
+}
+
+void agent_boot(void)
+{
+	if (options_agent())
+		qa_agent_start(); /* a program that can not have one does without */
+}
+
+void agent_fork_prepare(void)
+{
+	pthread_mutex_lock(&life);
+}
+
+void agent_fork_parent(void)
+{
+	pthread_mutex_unlock(&life);
+}
+
+void agent_fork_child(void)
+{
+	struct agent_link *of_parent = running;
+
+	running = NULL;
+	atomic_store_explicit(&thread_tid, 0, memory_order_relaxed);
+	if (of_parent != NULL) {
+		if (__tsan_acquire == NULL)
+			start(of_parent);
+		agent_link_destroy(of_parent);
+	}
+	pthread_mutex_unlock(&life);
+}

@@ -1,0 +1,422 @@
+/*
+ * The thread leaves the program's table of descriptors for one of its own at once. So the program never sees a number
+ * that is not its own, may close or reuse any number, and gives nothing to its children; and the agent loses nothing by
+ * it. The price is that to wake the agent from outside one has to reach into its table: see agent_link_ask_to_stop.
+ *
+ * A loop over one poll. Not connected: arm the watches, try the addresses, sleep until an event, or until the next try
+ * when that is worth it:
+ *
+ *   nobody listens (a socket left over, or bound but not yet listening)   a few tries in 2.5 s, then events only
+ *   qad is there but turns us away, closes soon, or its backlog is full   tries further and further apart, up to a
+ * minute no socket at all                                                      events only
+ *
+ * Connected: one request at a time; nothing is read while an answer is not yet written, so a qad that does not read
+ * costs one buffer and no time.
+ */
+#include "agent_link.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/un.h>
+
+#include "agent_answer.h"
+#include "agent_os.h"
+#include "frame.h"
+#include "protocol.h"
+#include "read.h"
+
+#define IN_BYTES ((size_t)QP_FRAME_CLIENT_BYTES)
+#define OUT_BYTES ((size_t)QP_QUEUE_TARGET_BYTES)
+#define SCRATCH_BYTES QP_MESSAGE_MEMORY(IN_BYTES)
+/* What stays resident after an answer. */
+#define KEPT_BYTES ((size_t)64 << 10)
+#define PAGE_BYTES ((size_t)4096)
+
+#define RETRY_FIRST_MS 20
+#define RETRY_LAST_MS 60000
+#define REFUSED_TRIES 7u /* 20 + 40 + ... + 1280 ms */
+#define BLIND_RETRY_MS 5000
+/* A connection that lived so long was a good one. */
+#define GOOD_MS 1000
+
+/* The mapping: the struct in whole pages, then the buffers. */
+#define HEAD_BYTES ((sizeof(struct agent_link) + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES)
+#define MAPPING_BYTES (HEAD_BYTES + IN_BYTES + OUT_BYTES + SCRATCH_BYTES)
+
+struct agent_link *agent_link_create(const struct agent_link *before)
+{
+	void *mapping =
+		mmap(NULL, MAPPING_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (mapping == MAP_FAILED)
+		return NULL;
+
+	struct agent_link *link = mapping;
+	uint8_t *buffers = (uint8_t *)mapping + HEAD_BYTES;
+	atomic_init(&link->tid, -1);
+	atomic_init(&link->wake_fd, -1);
+	link->stop_fd = link->socket_fd = -1;
+	agent_watch_init(&link->watch);
+	qp_buffer_init_fixed(&link->in, buffers, IN_BYTES);
+	qp_buffer_init_fixed(&link->out, buffers + IN_BYTES, OUT_BYTES);
+	link->scratch = buffers + IN_BYTES + OUT_BYTES;
+
+	if (before != NULL) {
+		memcpy(link->addresses, before->addresses, sizeof(link->addresses));
+		link->address_count = before->address_count;
+	} else {
+		link->address_count = qp_address_candidates(link->addresses);
+	}
+	if (link->address_count < 0) {
+		agent_link_destroy(link);
+		return NULL;
+	}
+	link->is_chosen = link->address_count == 1;
+	return link;
+}
+
+void agent_link_destroy(struct agent_link *link)
+{
+	munmap(link, MAPPING_BYTES);
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* 20 ms, twice as long each time, up to a minute; of that a random part between half and all, so that targets spread.
+ */
+static int64_t retry_delay_ms(struct agent_link *link)
+{
+	int64_t delay = RETRY_FIRST_MS;
+
+	for (uint32_t i = 1; i < link->failures && delay < RETRY_LAST_MS; i++)
+		delay *= 2;
+	if (delay > RETRY_LAST_MS)
+		delay = RETRY_LAST_MS;
+	link->random = link->random * 6364136223846793005u + 1442695040888963407u;
+	return delay / 2 + (int64_t)((link->random >> 33) % (uint64_t)(delay / 2 + 1));
+}
+
+/*
+ * Who may answer: root or the user whom we run as; anybody could put a socket of that name in /tmp. Whoever chose
+ * QAD_SOCKET has chosen whom to trust as well.
+ */
+static bool is_trusted(const struct agent_link *link, int fd)
+{
+	struct ucred peer;
+
+	if (link->is_chosen)
+		return true;
+	return agent_os_peer(fd, &peer) == 0 && (peer.uid == 0 || peer.uid == geteuid());
+}
+
+/* A socket that is connected, or a negative errno. */
+static int connect_to(const struct agent_link *link, const struct qp_address *address)
+{
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+
+	if (!link->is_chosen && qp_address_check_directory(address) != 0)
+		return -EPERM;
+	memcpy(name.sun_path, address->path, sizeof(address->path));
+
+	int fd = agent_os_socket();
+	if (fd < 0)
+		return fd;
+	int error = agent_os_connect(fd, &name, sizeof(name));
+	if (error == 0 && !is_trusted(link, fd))
+		error = -EPERM;
+	if (error == 0)
+		return fd;
+	agent_os_close(fd);
+	return error;
+}
+
+static void begin_connection(struct agent_link *link, int fd)
+{
+	agent_watch_disarm(&link->watch);
+	link->socket_fd = fd;
+	link->connected_ms = now_ms();
+	link->is_welcome = false;
+	link->wanted_bytes = 1;
+	qp_buffer_reset(&link->in);
+	qp_buffer_reset(&link->out);
+	agent_answer_hello(&link->out);
+}
+
+static void end_connection(struct agent_link *link)
+{
+	bool was_good = link->is_welcome && now_ms() - link->connected_ms >= GOOD_MS;
+
+	agent_os_close(link->socket_fd);
+	link->socket_fd = -1;
+	link->failures = was_good ? 0 : link->failures + 1;
+}
+
+/* Tries the addresses, best first. 0, or -EAGAIN (qad is there, but busy), -ECONNREFUSED, -ENOENT. */
+static int try_addresses(struct agent_link *link)
+{
+	int outcome = -ENOENT;
+
+	for (int i = 0; i < link->address_count; i++) {
+		int fd = connect_to(link, &link->addresses[i]);
+
+		if (fd >= 0) {
+			begin_connection(link, fd);
+			return 0;
+		}
+		if (fd == -EAGAIN || (fd == -ECONNREFUSED && outcome != -EAGAIN))
+			outcome = fd;
+	}
+	return outcome;
+}
+
+/* Sleeps, with the stop pipe, on fd (-1: none). Returns what happened to fd: 0 for nothing, a timeout, or a call to
+ * stop. */
+static short sleep_on(const struct agent_link *link, int fd, short events, int64_t timeout_ms)
+{
+	struct pollfd fds[2] = {{.fd = link->stop_fd, .events = POLLIN}, {.fd = fd, .events = events}};
+	int count = agent_os_poll(fds, 2, timeout_ms);
+
+	return count > 0 ? fds[1].revents : 0;
+}
+
+static bool must_stop(const struct agent_link *link)
+{
+	/* Sequentially consistent: pairs with agent_link_ask_to_stop, see there. */
+	return atomic_load(&link->must_stop);
+}
+
+/* Sleeps until there is a reason to look for qad again. outcome is that of the last try, or 0 when a connection broke.
+ */
+static void await_qad(struct agent_link *link, int outcome)
+{
+	int64_t timeout_ms = -1;
+
+	if (outcome == -ECONNREFUSED || outcome == -EAGAIN)
+		link->failures++;
+	if (outcome == 0 || outcome == -EAGAIN || (outcome == -ECONNREFUSED && link->failures <= REFUSED_TRIES))
+		timeout_ms = retry_delay_ms(link);
+	if (link->watch.has_blind_spot && (timeout_ms < 0 || timeout_ms > BLIND_RETRY_MS))
+		timeout_ms = BLIND_RETRY_MS;
+
+	int64_t deadline_ms = now_ms() + timeout_ms;
+	while (!must_stop(link)) {
+		int64_t left_ms = timeout_ms < 0 ? -1 : deadline_ms - now_ms();
+
+		if (timeout_ms >= 0 && left_ms <= 0)
+			return;
+		if (sleep_on(link, link->watch.fd, POLLIN, left_ms) == 0 || !agent_watch_take(&link->watch))
+			continue; /* the time may be over, or the call to stop may have come */
+		agent_watch_disarm(&link->watch);
+		link->failures = 0;
+		return;
+	}
+}
+
+/* Looks for qad until connected or told to stop. */
+static void find_qad(struct agent_link *link)
+{
+	bool has_failed = link->failures > 0; /* qad took the last connection but closed it soon: not at once again */
+
+	while (!must_stop(link) && link->socket_fd < 0) {
+		if (link->watch.fd < 0)
+			agent_watch_arm(&link->watch, link->addresses, link->address_count, link->is_chosen);
+		int outcome = 0;
+		if (!has_failed)
+			outcome = try_addresses(link);
+		if (link->socket_fd < 0)
+			await_qad(link, outcome);
+		has_failed = false;
+	}
+}
+
+/* Memory that a large answer has touched goes back; both buffers are empty then. */
+static void give_back(struct agent_link *link)
+{
+	if (link->touched_bytes <= KEPT_BYTES)
+		return;
+	madvise(link->out.memory, OUT_BYTES + SCRATCH_BYTES, MADV_DONTNEED);
+	link->touched_bytes = 0;
+}
+
+/* Writes what it can. False: the connection is gone. */
+static bool flush(struct agent_link *link)
+{
+	while (link->out.used_bytes > 0) {
+		long bytes = agent_os_send(link->socket_fd, link->out.data, link->out.used_bytes);
+
+		if (bytes == -EAGAIN)
+			return true;
+		if (bytes < 0 && bytes != -EINTR)
+			return false;
+		if (bytes > 0)
+			qp_buffer_consume(&link->out, (size_t)bytes);
+		if (must_stop(link))
+			return true;
+	}
+	give_back(link);
+	return true;
+}
+
+/* Answers the first frame in the buffer. 1, 0 when there is no whole one, -1 when the connection is of no use. */
+static int answer_next(struct agent_link *link)
+{
+	size_t size_bytes, scratch_bytes = 0;
+
+	if (link->in.used_bytes < link->wanted_bytes)
+		return 0;
+	enum qp_frame frame = qp_frame_scan(link->in.data, link->in.used_bytes, IN_BYTES, &size_bytes);
+	if (frame == QP_FRAME_PART) {
+		link->wanted_bytes = size_bytes;
+		return 0;
+	}
+	if (frame != QP_FRAME_WHOLE)
+		return -1;
+
+	enum agent_answer answer =
+		agent_answer_frame(&link->out, link->in.data, size_bytes, link->scratch, SCRATCH_BYTES, &scratch_bytes);
+	qp_buffer_consume(&link->in, size_bytes);
+	link->wanted_bytes = 1;
+	if (scratch_bytes + link->out.used_bytes > link->touched_bytes)
+		link->touched_bytes = scratch_bytes + link->out.used_bytes;
+	if (answer == AGENT_ANSWER_WELCOME)
+		link->is_welcome = true;
+	return answer == AGENT_ANSWER_DROP ? -1 : 1;
+}
+
+/* Reads what is there. 1, 0 when there is nothing, -1 when the connection is gone. */
+static int receive(struct agent_link *link)
+{
+	/* There is room: a frame larger than the buffer was refused, a whole one answered. */
+	uint8_t *room = qp_buffer_reserve(&link->in, 1);
+	long bytes = room != NULL ? agent_os_receive(link->socket_fd, room, qp_buffer_room(&link->in)) : -ENOBUFS;
+
+	if (bytes == -EAGAIN)
+		return 0;
+	if (bytes == -EINTR)
+		return 1;
+	if (bytes <= 0)
+		return -1;
+	link->in.used_bytes += (size_t)bytes;
+	return 1;
+}
+
+/* Serves qad until the connection is gone or the agent is told to stop. */
+static void serve_qad(struct agent_link *link)
+{
+	while (!must_stop(link)) {
+		int outcome = 1;
+
+		if (!flush(link))
+			break;
+		if (link->out.used_bytes > 0) {
+			sleep_on(link, link->socket_fd, POLLOUT, -1);
+			continue;
+		}
+		outcome = answer_next(link);
+		if (outcome == 0)
+			outcome = receive(link);
+		if (outcome < 0)
+			break;
+		if (outcome == 0)
+			sleep_on(link, link->socket_fd, POLLIN, -1);
+	}
+	end_connection(link);
+}
+
+/*
+ * What writes to standard error in this thread must not write to qad: the pipe's reading end also sits on 1 and 2,
+ * where writing to it is an error.
+ */
+static bool occupy_standard_numbers(int ends[2])
+{
+	int writing = agent_os_copy_above(ends[1], 3);
+
+	if (ends[0] != 0 || writing < 0 || agent_os_copy_to(0, 1) < 0 || agent_os_copy_to(0, 2) < 0)
+		return false;
+	ends[1] = writing;
+	return true;
+}
+
+void agent_link_run(struct agent_link *link)
+{
+	int ends[2];
+
+	pthread_setname_np(pthread_self(), "qa-agent");
+	/* A program of real-time threads must not have its agent among them. */
+	if (sched_getscheduler(0) != SCHED_OTHER)
+		sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){0});
+	if (agent_os_leave_descriptors() != 0 || agent_os_pipe(ends) != 0 || !occupy_standard_numbers(ends))
+		return;
+	link->stop_fd = ends[0];
+	link->random = (uint64_t)now_ms() ^ (uint64_t)getpid() << 32;
+	/* Sequentially consistent, tid first: pairs with agent_link_ask_to_stop. */
+	atomic_store(&link->tid, gettid());
+	atomic_store(&link->wake_fd, ends[1]);
+
+	while (!must_stop(link)) {
+		find_qad(link);
+		if (link->socket_fd >= 0)
+			serve_qad(link);
+	}
+	/* The table goes with the thread, and all that is open in it. */
+}
+
+/* Opens the agent's end of the pipe, which is in another table: by its name in /proc, or by a descriptor for the
+ * thread. */
+static int open_wake_fd(int tid, int wake_fd)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/fd/%d", tid, wake_fd);
+	int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0)
+		return fd;
+
+	int thread_fd = (int)syscall(SYS_pidfd_open, tid, O_EXCL); /* PIDFD_THREAD, Linux 6.9 */
+	if (thread_fd < 0)
+		return -1;
+	fd = (int)syscall(SYS_pidfd_getfd, thread_fd, wake_fd, 0u);
+	close(thread_fd);
+	return fd;
+}
+
+bool agent_link_ask_to_stop(struct agent_link *link)
+{
+	/*
+	 * Sequentially consistent, as is the agent's store of wake_fd before its first look at must_stop: so either we
+	 * see where to write, or the agent sees that it must stop before it ever sleeps.
+	 */
+	atomic_store(&link->must_stop, true);
+	int wake_fd = atomic_load(&link->wake_fd);
+	if (wake_fd < 0)
+		return true;
+
+	int fd = open_wake_fd(atomic_load(&link->tid), wake_fd);
+	if (fd < 0)
+		/* It may have ended by itself. */
+		return syscall(SYS_tgkill, getpid(), atomic_load(&link->tid), 0) != 0;
+	ssize_t written = write(fd, "", 1);
+	close(fd);
+	return written == 1;
+}
+
+void agent_link_await_gone(const struct agent_link *link)
+{
+	int tid = atomic_load(&link->tid);
+	struct timespec pause = {.tv_nsec = 50000};
+
+	/* Some microseconds, in which setns and unshare would still refuse. Bounded, as the number may be used again.
+	 */
+	for (int i = 0; tid > 0 && i < 2000 && syscall(SYS_tgkill, getpid(), tid, 0) == 0; i++)
+		nanosleep(&pause, NULL);
+}

@@ -1,0 +1,63 @@
+/*
+ * agent_link.h - the agent's connection to qad: find it, say hello, answer, wait for it when it is gone.
+ *
+ * Everything, buffers too, is one mapping. The functions below are for the thread that starts and stops the agent; only
+ * agent_link_run is the agent's own.
+ */
+#ifndef LIBQA_AGENT_LINK_H
+#define LIBQA_AGENT_LINK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "address.h"
+#include "agent_watch.h"
+#include "buffer.h"
+
+struct agent_link {
+	/* Set by who stops the agent. */
+	atomic_bool must_stop;
+	/* Set by the agent when it can be woken: the thread, and the end of its pipe to write to. -1 before. */
+	atomic_int tid;
+	atomic_int wake_fd;
+
+	/* The rest is the agent's alone. Descriptors are of its own table. */
+	int stop_fd;   /* the end to poll */
+	int socket_fd; /* -1: not connected */
+	struct agent_watch watch;
+
+	struct qp_address addresses[QP_ADDRESSES];
+	int address_count;
+	bool is_chosen; /* the only address is QAD_SOCKET's */
+
+	struct qp_buffer in, out;
+	size_t wanted_bytes; /* no whole frame before in has these */
+	void *scratch;
+	size_t touched_bytes; /* of out and scratch, at most, since they were given back */
+
+	bool is_welcome; /* qad answered hello */
+	int64_t connected_ms;
+	uint32_t failures; /* attempts in a row that came to nothing */
+	uint64_t random;
+};
+
+/*
+ * Reads the environment (from the program's thread, where that is safe), or takes the addresses of before, if that is
+ * not NULL. NULL: no memory, or QAD_SOCKET is too long for a socket.
+ */
+struct agent_link *agent_link_create(const struct agent_link *before);
+void agent_link_destroy(struct agent_link *link);
+
+/* The thread: returns when asked to stop, or at once where it can not work. */
+void agent_link_run(struct agent_link *link);
+
+/* False: it can not be woken (no /proc, and Linux before 6.9), and stops only at the next thing that happens to it. */
+bool agent_link_ask_to_stop(struct agent_link *link);
+/* After the thread was joined: waits until the kernel, too, has forgotten it, so that the process has one thread less.
+ */
+void agent_link_await_gone(const struct agent_link *link);
+
+#endif
