@@ -23,7 +23,7 @@ static const struct option_row rows[] = {
 	{OPTION_ALL, 0, "all", NULL, "trim every target that TARGET means; without TARGET, all"},
 	{OPTION_ALL_CLASSES, 0, "all-classes", NULL, "show size classes without pages too"},
 	{OPTION_JSON, 0, "json", NULL, "print JSON: integers in bytes"},
-	{OPTION_SOCKET, 0, "socket", "PATH", "qad's socket"},
+	{OPTION_SOCKET, 's', "socket", "PATH", "qad's socket"},
 	{OPTION_HELP, 'h', "help", NULL, "show this help"},
 	{OPTION_VERSION, 'V', "version", NULL, "show the version"},
 };
@@ -96,7 +96,7 @@ int options_read(int argc, char **argv, bool stop, const struct command *command
 	opterr = 0;
 	optind = 0; /* starts anew, also with the order of operands */
 	while (status == 0) {
-		option = getopt_long(argc, argv, stop ? "+:hV" : ":hV", long_options, NULL);
+		option = getopt_long(argc, argv, stop ? "+:s:hV" : ":s:hV", long_options, NULL);
 		if (option == -1)
 			break;
 		if (option == '?' || option == ':')

@@ -68,6 +68,7 @@ def test_version(qactl, words):
     (["--json", "ps"], "--json comes after the command"),
     (["ps", "--json=yes"], "--json takes no value"),
     (["ps", "--socket"], "--socket needs a PATH"),
+    (["-s"], "--socket needs a PATH"),
     (["ps", "--socket", ""], "must not be empty"),
     (["stats"], "name a target"),
     (["stats", ""], "must not be empty"),
@@ -84,7 +85,8 @@ def test_usage_errors(qactl, words, says):
 
 @pytest.mark.parametrize("words", [
     ["--socket", "S", "stats", "editor", "--json"], ["stats", "--json", "--socket=S", "editor"],
-    ["stats", "editor", "--json", "--socket", "S"], ["stats", "--json", "--", "editor"],
+    ["stats", "editor", "--json", "--socket", "S"],
+    ["-s", "S", "stats", "--json", "editor"], ["stats", "--json", "--", "editor"],
 ])
 def test_options_may_stand_before_and_after_operands(fake, qactl, socket_path, words):
     fake()
@@ -134,11 +136,12 @@ def test_no_permission(socket_path, fake):
     assert result.returncode == 69 and f"{socket_path}: Permission denied" in result.stderr
 
 
-def run_as(uid, *words, **environment):
+def run_as(uid, *words, groups=None, **environment):
+    """qactl as another user, from a copy that this one can reach."""
     program = shutil.copy(QACTL, tempfile.mkdtemp(prefix="qa-", dir="/tmp"))
     try:
         os.chmod(os.path.dirname(program), 0o755)
-        become = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups"]
+        become = ["setpriv", f"--reuid={uid}", f"--regid={uid}", f"--groups={groups}" if groups else "--clear-groups"]
         return subprocess.run([*become, program, *map(str, words)], capture_output=True, text=True, timeout=60,
                               env=clean_environment(**environment))
     finally:
