@@ -241,16 +241,16 @@ def test_trim_twice_has_nothing_left_to_return(qad, target, stats, qactl):
 def test_trim_while_four_threads_run_at_full_speed(qad, target, stats, qactl):
     program = target()
     stats(program.pid)
-    program.send("load 4 3000000")
+    program.send("load 4 6000000")
     trims = 0
     while not program.has_answer():
         trim(qactl, program)
         trims += 1
     answer = program.answer()
-    assert answer == {"checked": 12000000, "bad": 0, "failed": 0, "children_bad": 0}
+    assert answer == {"checked": 24000000, "bad": 0, "failed": 0, "children_bad": 0}
     assert trims >= 10, "the load ended before it was trimmed often: give it more operations"
     figures = stats(program.pid)
-    assert figures["used_bytes"] == 0 and figures["allocs"] == figures["frees"] == 12000000
+    assert figures["used_bytes"] == 0 and figures["allocs"] == figures["frees"] == 24000000
     trim(qactl, program)
     assert stats(program.pid)["held_bytes"] == 0
 
