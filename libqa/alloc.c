@@ -61,7 +61,7 @@ void *qa_malloc(size_t size)
 void qa_free(void *block)
 {
 	unsigned kind = page_map_kind(block);
-	if (QA_LIKELY_(kind - 1 < QA_CLASSES_))
+	if (QA_LIKELY_(kind - 1 < QA_CACHES_))
 		qa_dealloc_class_(block, kind - 1);
 	else if (block)
 		large_free(block, not_a_block);
@@ -102,7 +102,7 @@ size_t qa_usable_size(const void *block)
 	if (!block)
 		return 0;
 	unsigned kind = page_map_kind(block);
-	if (kind - 1 < QA_CLASSES_)
+	if (kind - 1 < QA_CACHES_)
 		return size_classes[kind - 1].block_size;
 	return large_usable_size(block, "qa_usable_size of what is not a block of libqa, or was freed");
 }

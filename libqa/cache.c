@@ -1,10 +1,14 @@
 /*
  * What the inline fast paths call when a cache list is empty or full, or a drainer has the heap.
  *
- * A cache has two lists of at most a batch: the one that the fast paths use, and the spare, which is whole or not
- * there. An empty list is refilled by the spare, then by a batch on its way between threads, then from the shared
- * pages; a full one becomes the spare, and the spare before it leaves as a batch. So a thread that goes to and fro
- * around a batch's edge stays within its own two lists (the magazines of Bonwick and Adams, USENIX 2001).
+ * A cache has two lists: the one that the fast paths use, and the spare, which is whole or not there. An empty list is
+ * refilled by the spare, then by a batch on its way between threads, then from the shared pages; a full one becomes the
+ * spare, and the spare before it leaves as a batch. So a thread that goes to and fro around a batch's edge stays within
+ * its own two lists (the magazines of Bonwick and Adams, USENIX 2001).
+ *
+ * How many blocks a list may have grows from miss to miss, as long as the thread's bytes last; then a class that had
+ * its turn earlier loses what it has (the idea of stealing between lists is tcmalloc's). So a thread that uses few
+ * classes caches whole batches of them, and one that touches many does not pin memory in each.
  *
  * Batches on their way are taken and left inside the biased lock, so that whoever stops all heaps has stopped those too
  * (fork.c). The shared pages are asked outside of it, so that a drainer never waits for a lock or a page fault of the
@@ -12,39 +16,84 @@
  */
 #include "heap.h"
 #include "shared.h"
+#include "size_class.h"
 #include "transfer.h"
+
+enum { CAPACITY_FIRST = 8 };
+
+/* What is to go to the shared pages after the owner left. */
+struct surplus {
+	unsigned size_class;
+	struct heap_content content;
+};
+
+static void give_surplus(const struct surplus *surplus)
+{
+	heap_give(surplus->size_class, &surplus->content);
+}
+
+/* Inside: the capacity of the class whose turn it is goes back to the heap, and its blocks to their pages. */
+static void evict_another(struct heap *heap, unsigned size_class, struct surplus *surplus)
+{
+	unsigned classes = size_class_count();
+	for (unsigned i = 0; i < classes; i++) {
+		unsigned victim = heap->next_victim = (heap->next_victim + 1) % classes;
+		if (victim == size_class || heap->lists[victim].capacity == 0)
+			continue;
+		surplus->size_class = victim;
+		surplus->content = heap_take(heap, victim);
+		heap_change_capacity(heap, victim, -(int32_t)heap->lists[victim].capacity);
+		return;
+	}
+}
+
+static uint32_t next_capacity(const struct heap_list *list, uint32_t batch)
+{
+	uint32_t next = list->capacity == 0 ? CAPACITY_FIRST : list->capacity * 2;
+	return next < batch ? next : batch;
+}
+
+/* Inside, at a miss: doubles the list's capacity if the thread's bytes allow. */
+static void grow(struct heap *heap, unsigned size_class, struct surplus *surplus)
+{
+	const struct size_class *c = &size_classes[size_class];
+	struct heap_list *list = &heap->lists[size_class];
+	if (list->capacity >= c->batch)
+		return;
+	uint32_t change = next_capacity(list, c->batch) - list->capacity;
+	uint64_t bytes = (uint64_t)change * 2 * c->block_size, limit_bytes = heap_limit_bytes();
+	if (heap->capacity_bytes + bytes > limit_bytes)
+		evict_another(heap, size_class, surplus);
+	if (heap->capacity_bytes + bytes <= limit_bytes)
+		heap_change_capacity(heap, size_class, (int32_t)change);
+}
 
 static void count_alloc(struct qa_cache_ *cache)
 {
 	__atomic_store_n(&cache->allocs, cache->allocs + 1, __ATOMIC_RELAXED);
 }
 
-static void change_room(struct qa_cache_ *cache, int64_t change)
-{
-	__atomic_store_n(&cache->room, cache->room + change, __ATOMIC_RELAXED);
-}
-
 /* Inside: makes a chain of count blocks the list, which is empty. */
-static void list_install(struct qa_cache_ *cache, void *chain, uint32_t count)
+static void list_install(struct heap *heap, unsigned size_class, void *chain, uint32_t count)
 {
-	cache->head = chain;
-	change_room(cache, -(int64_t)count);
+	heap->fast.caches[size_class].head = chain;
+	heap_load(heap, size_class, count);
 }
 
 /* Inside: fills the empty list from the spare or from a batch on its way. */
 static void list_refill(struct heap *heap, unsigned size_class)
 {
-	struct heap_spare *spare = &heap->spares[size_class];
-	void *chain = spare->chain;
-	uint32_t count = atomic_load_explicit(&spare->blocks, memory_order_relaxed);
+	struct heap_list *list = &heap->lists[size_class];
+	void *chain = list->spare;
+	uint32_t count = atomic_load_explicit(&list->spare_blocks, memory_order_relaxed);
 	if (chain) {
-		spare->chain = NULL;
-		atomic_store_explicit(&spare->blocks, 0, memory_order_relaxed);
+		list->spare = NULL;
+		atomic_store_explicit(&list->spare_blocks, 0, memory_order_relaxed);
 	} else {
 		chain = transfer_take(size_class, &count);
 	}
 	if (chain)
-		list_install(&heap->fast.caches[size_class], chain, count);
+		list_install(heap, size_class, chain, count);
 }
 
 /* Inside: a block, or NULL. */
@@ -58,48 +107,48 @@ static void *list_pop(struct qa_cache_ *cache)
 	return block;
 }
 
-/* Inside: makes the full list the spare. A spare before it goes on its way; if it can not, it is the caller's. */
-static void *list_retire(struct heap *heap, unsigned size_class)
+/* Inside: makes the full list the spare. A spare before it goes on its way, or is handed to the caller. */
+static void list_retire(struct heap *heap, unsigned size_class, struct heap_content *left)
 {
 	struct qa_cache_ *cache = &heap->fast.caches[size_class];
-	struct heap_spare *spare = &heap->spares[size_class];
-	void *surplus = spare->chain;
-	if (surplus && transfer_put(size_class, surplus, atomic_load_explicit(&spare->blocks, memory_order_relaxed)))
-		surplus = NULL;
-	uint32_t batch = size_classes[size_class].batch;
-	spare->chain = cache->head;
-	atomic_store_explicit(&spare->blocks, batch, memory_order_relaxed);
+	struct heap_list *list = &heap->lists[size_class];
+	uint32_t blocks = (uint32_t)heap_list_blocks(heap, size_class);
+	if (list->spare &&
+	    !transfer_put(size_class, list->spare, atomic_load_explicit(&list->spare_blocks, memory_order_relaxed)))
+		left->chains[0] = list->spare;
+	list->spare = cache->head;
+	atomic_store_explicit(&list->spare_blocks, blocks, memory_order_relaxed);
 	cache->head = NULL;
-	change_room(cache, batch);
-	return surplus;
+	heap_load(heap, size_class, -(int64_t)blocks);
 }
 
 /* Where no barrier is to be had, a trim asks and the owner does it here. */
 static void flush_if_wanted(struct heap *heap)
 {
-	struct heap_content content;
-	if (QA_LIKELY_(!atomic_load_explicit(&heap->is_flush_wanted, memory_order_relaxed)) || !heap_enter(heap))
+	if (QA_LIKELY_(!atomic_load_explicit(&heap->is_flush_wanted, memory_order_relaxed)))
 		return;
 	atomic_store_explicit(&heap->is_flush_wanted, false, memory_order_relaxed);
-	heap_take_content(heap, &content);
-	heap_leave(heap);
-	heap_give_content(&content);
+	unsigned classes = size_class_count();
+	for (unsigned i = 0; i < classes; i++) {
+		if (!heap_enter(heap))
+			return;
+		struct heap_content content = heap_take(heap, i);
+		heap_leave(heap);
+		heap_give(i, &content);
+	}
 }
 
 /* Outside: a batch from the shared pages. Its first block goes to the program, the rest into the list, which is empty.
  */
-static void *refill_from_pages(struct heap *heap, unsigned size_class)
+static void *refill_from_pages(struct heap *heap, unsigned size_class, uint32_t most)
 {
-	struct heap_spare *spare = &heap->spares[size_class];
-	uint32_t batch = size_classes[size_class].batch, want = spare->want, count;
-	spare->want = want * 2 < batch ? want * 2 : batch;
-	void *block = shared_take(size_class, want, &count);
+	uint32_t count;
+	void *block = shared_take(size_class, most, &count);
 	if (!block)
 		return NULL;
 	if (heap_enter(heap)) {
-		struct qa_cache_ *cache = &heap->fast.caches[size_class];
-		list_install(cache, block, count);
-		block = list_pop(cache);
+		list_install(heap, size_class, block, count);
+		block = list_pop(&heap->fast.caches[size_class]);
 		heap_leave(heap);
 	} else {
 		void *rest = *(void **)block;
@@ -114,13 +163,18 @@ void *qa_alloc_slow_(unsigned size_class)
 	struct heap *heap = heap_current();
 	if (!heap || !heap_enter(heap))
 		return shared_take_direct(size_class);
+	struct surplus surplus = {0};
 	struct qa_cache_ *cache = &heap->fast.caches[size_class];
 	if (!cache->head)
 		list_refill(heap, size_class);
 	void *block = list_pop(cache);
-	heap_leave(heap);
 	if (!block)
-		block = refill_from_pages(heap, size_class);
+		grow(heap, size_class, &surplus);
+	uint32_t capacity = heap->lists[size_class].capacity;
+	heap_leave(heap);
+	give_surplus(&surplus);
+	if (!block)
+		block = capacity > 0 ? refill_from_pages(heap, size_class, capacity) : shared_take_direct(size_class);
 	flush_if_wanted(heap);
 	return block;
 }
@@ -132,15 +186,24 @@ void qa_dealloc_slow_(void *block, unsigned size_class)
 		shared_give_direct(size_class, block);
 		return;
 	}
+	struct surplus surplus = {0};
+	struct heap_content left = {0};
 	struct qa_cache_ *cache = &heap->fast.caches[size_class];
-	void *surplus = NULL;
-	if ((int64_t)(cache->frees - cache->allocs) >= cache->room)
-		surplus = list_retire(heap, size_class);
-	*(void **)block = cache->head;
-	cache->head = block;
-	__atomic_store_n(&cache->frees, cache->frees + 1, __ATOMIC_RELAXED);
+	struct heap_list *list = &heap->lists[size_class];
+	if (heap_list_blocks(heap, size_class) >= list->capacity)
+		grow(heap, size_class, &surplus);
+	if (heap_list_blocks(heap, size_class) >= list->capacity && cache->head)
+		list_retire(heap, size_class, &left);
+	bool has_room = list->capacity > 0;
+	if (has_room) {
+		*(void **)block = cache->head;
+		cache->head = block;
+		__atomic_store_n(&cache->frees, cache->frees + 1, __ATOMIC_RELAXED);
+	}
 	heap_leave(heap);
-	if (surplus)
-		shared_give(size_class, surplus);
+	if (!has_room)
+		shared_give_direct(size_class, block);
+	heap_give(size_class, &left);
+	give_surplus(&surplus);
 	flush_if_wanted(heap);
 }

@@ -24,18 +24,6 @@
 #include "transfer.h"
 #include "trim.h"
 
-/* Whether every heap but the forking thread's was stopped; under trim's lock. */
-static bool all_stopped;
-
-static void stop_heaps(void)
-{
-	struct heap *own = heap_if_any();
-	all_stopped = true;
-	for (struct heap *heap = heap_first(); heap; heap = heap->next)
-		if (heap != own && !heap_stop(heap))
-			all_stopped = false;
-}
-
 static void resume_heaps(void)
 {
 	for (struct heap *heap = heap_first(); heap; heap = heap->next)
@@ -48,7 +36,7 @@ static void before_fork(void)
 	agent_fork_prepare();
 	trim_lock();
 	heap_lock();
-	stop_heaps();
+	heap_stop_others();
 	shared_lock_all();
 	space_lock();
 	meta_lock();
@@ -76,8 +64,7 @@ static void after_fork_in_parent(void)
 static void after_fork_in_child(void)
 {
 	int saved = errno;
-	heap_orphan_others();
-	if (!all_stopped)
+	if (!heap_orphan_others())
 		transfer_forget();
 	unlock_all();
 	os_barrier_init();

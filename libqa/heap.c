@@ -9,16 +9,19 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <string.h>
 
 #include "init.h"
 #include "meta.h"
+#include "options.h"
 #include "os.h"
 #include "shared.h"
 #include "size_class.h"
 #include "transfer.h"
 
-enum { WANT_FIRST = 8, STOP_LOOKS = 200, STOP_SPINS = 100 };
+enum { STOP_LOOKS = 200, STOP_SPINS = 100 };
+
+/* What all threads together may cache, in caches of the full size; with more threads each gets less. */
+enum { FULL_CACHES = 32 };
 
 /* Lists empty, and full: frees - allocs may not exceed room = 0. Its busy word is written by threads without a heap and
  * read by nobody. */
@@ -31,8 +34,9 @@ static __thread bool is_ended __attribute__((tls_model("initial-exec")));
 static _Atomic(struct heap *) all_heaps;
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct heap *idle_heaps;
+static atomic_uint owners; /* heaps that have one */
 static pthread_key_t end_key;
-static bool has_end_key;
+static bool has_caches; /* written once, before any heap is made */
 
 void heap_lock(void)
 {
@@ -54,21 +58,23 @@ struct heap *heap_if_any(void)
 	return qa_heap_ == &empty_heap ? NULL : (struct heap *)qa_heap_;
 }
 
+uint64_t heap_limit_bytes(void)
+{
+	uint64_t each = options_thread_cache_bytes();
+	unsigned threads = atomic_load_explicit(&owners, memory_order_relaxed);
+	return threads <= FULL_CACHES ? each : each * FULL_CACHES / threads;
+}
+
+/* With the list's lock held. */
 static struct heap *heap_create(void)
 {
 	struct heap *heap = meta_alloc(sizeof *heap);
 	if (!heap)
 		return NULL;
-	for (unsigned i = 0; i < QA_CLASSES_; i++)
-		heap->fast.caches[i].room = size_classes[i].batch;
-	return heap;
-}
-
-/* With the list's lock held. */
-static void heap_publish(struct heap *heap)
-{
 	heap->next = atomic_load_explicit(&all_heaps, memory_order_relaxed);
+	/* release: pairs with the acquire in heap_first */
 	atomic_store_explicit(&all_heaps, heap, memory_order_release);
+	return heap;
 }
 
 static struct heap *heap_adopt(void)
@@ -77,15 +83,14 @@ static struct heap *heap_adopt(void)
 	struct heap *heap = idle_heaps;
 	if (heap)
 		idle_heaps = heap->next_idle;
-	else if ((heap = heap_create()) != NULL)
-		heap_publish(heap);
+	else
+		heap = heap_create();
 	heap_unlock();
 	if (!heap)
 		return NULL;
-	for (unsigned i = 0; i < QA_CLASSES_; i++)
-		heap->spares[i].want = WANT_FIRST < size_classes[i].batch ? WANT_FIRST : size_classes[i].batch;
 	atomic_store_explicit(&heap->is_flush_wanted, false, memory_order_relaxed);
 	atomic_store_explicit(&heap->has_owner, true, memory_order_relaxed);
+	atomic_fetch_add_explicit(&owners, 1, memory_order_relaxed);
 	return heap;
 }
 
@@ -98,18 +103,22 @@ static void heap_enter_wait(struct heap *heap)
 
 static void heap_abandon(struct heap *heap)
 {
-	struct heap_content content;
 	qa_heap_ = &empty_heap;
 	is_ended = true;
-	heap_enter_wait(heap);
-	heap_take_content(heap, &content);
-	for (unsigned i = 0; i < QA_CLASSES_; i++)
+	unsigned classes = size_class_count();
+	for (unsigned i = 0; i < classes; i++) {
+		if (heap->lists[i].capacity == 0 && heap_list_blocks(heap, i) == 0)
+			continue;
+		heap_enter_wait(heap);
+		struct heap_content content = heap_take(heap, i);
+		heap_change_capacity(heap, i, -(int32_t)heap->lists[i].capacity);
 		for (int list = 0; list < 2; list++)
-			if (content.chains[i][list] &&
-			    transfer_put(i, content.chains[i][list], content.counts[i][list]))
-				content.chains[i][list] = NULL;
-	heap_leave(heap);
-	heap_give_content(&content);
+			if (content.chains[list] && transfer_put(i, content.chains[list], content.counts[list]))
+				content.chains[list] = NULL;
+		heap_leave(heap);
+		heap_give(i, &content);
+	}
+	atomic_fetch_sub_explicit(&owners, 1, memory_order_relaxed);
 	atomic_store_explicit(&heap->has_owner, false, memory_order_relaxed);
 	heap_lock();
 	heap->next_idle = idle_heaps;
@@ -124,10 +133,9 @@ static void thread_end(void *heap)
 	errno = saved;
 }
 
-bool heap_init(void)
+void heap_init(void)
 {
-	has_end_key = pthread_key_create(&end_key, thread_end) == 0;
-	return has_end_key;
+	has_caches = options_thread_cache_bytes() > 0 && pthread_key_create(&end_key, thread_end) == 0;
 }
 
 struct heap *heap_current(void)
@@ -135,7 +143,7 @@ struct heap *heap_current(void)
 	struct heap *heap = heap_if_any();
 	if (QA_LIKELY_(heap != NULL))
 		return heap;
-	if (is_ended || !init_ensure() || !has_end_key)
+	if (is_ended || !init_ensure() || !has_caches)
 		return NULL;
 	int saved = errno;
 	heap = heap_adopt();
@@ -150,22 +158,48 @@ struct heap *heap_current(void)
 	return heap;
 }
 
+/* After stop and the barrier. */
+static bool await_owner(struct heap *heap)
+{
+	for (int look = 0; look < STOP_LOOKS; look++) {
+		/* acquire: pairs with the owner's release of busy; its lists are seen whole */
+		if (__atomic_load_n(&heap->fast.busy, __ATOMIC_ACQUIRE) == 0)
+			return true;
+		if (look > STOP_SPINS)
+			sched_yield();
+	}
+	heap_resume(heap);
+	return false;
+}
+
 bool heap_stop(struct heap *heap)
 {
 	if (!os_has_barrier())
 		return false;
 	__atomic_store_n(&heap->fast.stop, 1u, __ATOMIC_SEQ_CST);
-	if (os_barrier()) {
-		for (int look = 0; look < STOP_LOOKS; look++) {
-			/* acquire: pairs with the owner's release of busy; its lists are seen whole */
-			if (__atomic_load_n(&heap->fast.busy, __ATOMIC_ACQUIRE) == 0)
-				return true;
-			if (look > STOP_SPINS)
-				sched_yield();
-		}
-	}
+	if (os_barrier())
+		return await_owner(heap);
 	heap_resume(heap);
 	return false;
+}
+
+void heap_stop_others(void)
+{
+	struct heap *own = heap_if_any(), *first = heap_first();
+	if (!os_has_barrier() || !first || (first == own && !first->next))
+		return;
+	for (struct heap *heap = first; heap; heap = heap->next)
+		if (heap != own)
+			__atomic_store_n(&heap->fast.stop, 1u, __ATOMIC_SEQ_CST);
+	bool has_barrier = os_barrier();
+	for (struct heap *heap = first; heap; heap = heap->next) {
+		if (heap == own)
+			continue;
+		if (has_barrier)
+			await_owner(heap);
+		else
+			heap_resume(heap);
+	}
 }
 
 void heap_resume(struct heap *heap)
@@ -174,67 +208,73 @@ void heap_resume(struct heap *heap)
 	__atomic_store_n(&heap->fast.stop, 0u, __ATOMIC_RELEASE);
 }
 
-static uint32_t list_blocks(const struct qa_cache_ *cache, uint32_t batch, uint64_t allocs)
-{
-	int64_t room = __atomic_load_n(&cache->room, __ATOMIC_RELAXED);
-	uint64_t frees = __atomic_load_n(&cache->frees, __ATOMIC_RELAXED);
-	int64_t blocks = (int64_t)batch - room + (int64_t)(frees - allocs);
-	return blocks < 0 ? 0 : blocks > batch ? batch : (uint32_t)blocks;
-}
-
 uint32_t heap_blocks(const struct heap *heap, unsigned size_class)
 {
 	const struct qa_cache_ *cache = &heap->fast.caches[size_class];
-	uint32_t batch = size_classes[size_class].batch, blocks = 0;
+	int64_t blocks = 0, batch = size_classes[size_class].batch;
 	for (int tries = 0; tries < 8; tries++) { /* the reader may be preempted between two counters */
 		uint64_t allocs = __atomic_load_n(&cache->allocs, __ATOMIC_RELAXED);
-		blocks = list_blocks(cache, batch, allocs) +
-			 atomic_load_explicit(&heap->spares[size_class].blocks, memory_order_relaxed);
+		blocks = heap_list_blocks(heap, size_class);
 		if (__atomic_load_n(&cache->allocs, __ATOMIC_RELAXED) - allocs < 16)
 			break;
 	}
-	return blocks;
+	if (blocks < 0)
+		blocks = 0;
+	if (blocks > batch)
+		blocks = batch;
+	return (uint32_t)blocks + atomic_load_explicit(&heap->lists[size_class].spare_blocks, memory_order_relaxed);
 }
 
-void heap_take_content(struct heap *heap, struct heap_content *content)
+struct heap_content heap_take(struct heap *heap, unsigned size_class)
 {
-	for (unsigned i = 0; i < QA_CLASSES_; i++) {
-		struct qa_cache_ *cache = &heap->fast.caches[i];
-		struct heap_spare *spare = &heap->spares[i];
-		content->chains[i][0] = cache->head;
-		content->counts[i][0] = list_blocks(cache, size_classes[i].batch, cache->allocs);
-		content->chains[i][1] = spare->chain;
-		content->counts[i][1] = atomic_load_explicit(&spare->blocks, memory_order_relaxed);
-		cache->head = NULL;
-		spare->chain = NULL;
-		/* blocks = batch - room + frees - allocs = 0 */
-		__atomic_store_n(&cache->room, (int64_t)size_classes[i].batch + (int64_t)(cache->frees - cache->allocs),
-				 __ATOMIC_RELAXED);
-		atomic_store_explicit(&spare->blocks, 0, memory_order_relaxed);
-	}
+	struct qa_cache_ *cache = &heap->fast.caches[size_class];
+	struct heap_list *list = &heap->lists[size_class];
+	int64_t blocks = heap_list_blocks(heap, size_class);
+	struct heap_content content = {
+		.chains = {cache->head, list->spare},
+		.counts = {(uint32_t)blocks, atomic_load_explicit(&list->spare_blocks, memory_order_relaxed)},
+	};
+	cache->head = NULL;
+	list->spare = NULL;
+	heap_load(heap, size_class, -blocks);
+	atomic_store_explicit(&list->spare_blocks, 0, memory_order_relaxed);
+	return content;
 }
 
-void heap_give_content(const struct heap_content *content)
+void heap_give(unsigned size_class, const struct heap_content *content)
 {
-	for (unsigned i = 0; i < QA_CLASSES_; i++)
-		for (int list = 0; list < 2; list++)
-			if (content->chains[i][list])
-				shared_give(i, content->chains[i][list]);
+	for (int list = 0; list < 2; list++)
+		if (content->chains[list])
+			shared_give(size_class, content->chains[list]);
 }
 
-void heap_orphan_others(void)
+void heap_change_capacity(struct heap *heap, unsigned size_class, int32_t change)
 {
+	struct heap_list *list = &heap->lists[size_class];
+	list->capacity = (uint32_t)((int32_t)list->capacity + change);
+	heap->capacity_bytes += (uint64_t)((int64_t)change * 2 * size_classes[size_class].block_size);
+	heap_load(heap, size_class, 0); /* room follows */
+}
+
+bool heap_orphan_others(void)
+{
+	bool all_stopped = true;
 	struct heap *own = heap_if_any();
-	struct heap_content lost;
+	unsigned classes = size_class_count();
 	idle_heaps = NULL;
+	atomic_store_explicit(&owners, own ? 1 : 0, memory_order_relaxed);
 	for (struct heap *heap = heap_first(); heap; heap = heap->next) {
 		if (heap == own)
 			continue;
-		if (__atomic_load_n(&heap->fast.stop, __ATOMIC_RELAXED) == 0)
-			heap_take_content(heap, &lost);
+		if (__atomic_load_n(&heap->fast.stop, __ATOMIC_RELAXED) == 0) {
+			all_stopped = false;
+			for (unsigned i = 0; i < classes; i++)
+				heap_take(heap, i);
+		}
 		__atomic_store_n(&heap->fast.busy, 0u, __ATOMIC_RELAXED);
 		atomic_store_explicit(&heap->has_owner, false, memory_order_relaxed);
 		heap->next_idle = idle_heaps;
 		idle_heaps = heap;
 	}
+	return all_stopped;
 }

@@ -18,24 +18,31 @@
 
 #include "qa.h"
 
-/* The second list of a cache: a full batch, so that a cache gives and gets whole batches without walking its list. */
-struct heap_spare {
-	void *chain;
-	_Atomic uint32_t blocks; /* owner or drainer writes; statistics read */
-	uint32_t
-		want; /* blocks to ask the shared pages for at the next miss: doubles from miss to miss up to a batch */
+/*
+ * The colder half of a cache (qa_inline.h has the other). The spare is a second list, whole or not there, so that a
+ * cache gives and gets batches without walking its list. Written by the owner inside or a drainer.
+ *
+ *   bytes that a class may have cached here = 2 * capacity * block size;   capacity_bytes of the heap = their sum
+ */
+struct heap_list {
+	void *spare;
+	_Atomic uint32_t spare_blocks; /* statistics read it */
+	uint32_t capacity;      /* of list and spare each, in blocks: 0 at first, grows on misses up to a batch */
+	_Atomic int64_t loaded; /* blocks that came into the list in batches less those that left so; likewise read */
 };
 
 struct heap {
 	struct qa_heap_ fast; /* first: qa_heap_ points here */
-	struct heap_spare spares[QA_CLASSES_];
+	struct heap_list lists[QA_CACHES_];
+	uint64_t capacity_bytes;
+	unsigned next_victim;   /* which class's capacity goes to another next, round and round */
 	struct heap *next;      /* of all heaps; constant */
 	struct heap *next_idle; /* of those without an owner; under the list's lock */
 	atomic_bool has_owner;
 	atomic_bool is_flush_wanted; /* no barrier here: the owner is asked to empty it at its next miss */
 };
 
-/* This thread's heap; makes or adopts one. NULL: no memory, or the thread is past its end: work without a cache. */
+/* This thread's heap; makes or adopts one. NULL: no memory, no caches wanted, or the thread is past its end. */
 struct heap *heap_current(void);
 
 /* Whether this thread has a heap already, without making one. */
@@ -43,6 +50,9 @@ struct heap *heap_if_any(void);
 
 /* All heaps ever made, newest first. Any thread, no lock. */
 struct heap *heap_first(void);
+
+/* How many bytes one thread may cache now: the setting, or its share of the total when there are many threads. */
+uint64_t heap_limit_bytes(void);
 
 static inline bool heap_enter(struct heap *heap)
 {
@@ -66,31 +76,54 @@ static inline void heap_leave(struct heap *heap)
 bool heap_stop(struct heap *heap);
 void heap_resume(struct heap *heap);
 
-/* The lists of one heap, taken out of it: two chains a class. */
+/* As heap_stop for all heaps but the caller's, with one barrier. Those that can not be stopped have stop 0 after. */
+void heap_stop_others(void);
+
+/* The lists of one class, taken out of a heap. Either may be NULL. */
 struct heap_content {
-	void *chains[QA_CLASSES_][2];
-	uint32_t counts[QA_CLASSES_][2];
+	void *chains[2];
+	uint32_t counts[2];
 };
 
-/* Moves everything out of the lists. The caller is owner inside, or drainer. */
-void heap_take_content(struct heap *heap, struct heap_content *content);
+/* Moves everything of a class out of the lists. The caller is owner inside, or drainer. */
+struct heap_content heap_take(struct heap *heap, unsigned size_class);
 
 /* Gives what was taken to the shared pages. The caller need not own anything. */
-void heap_give_content(const struct heap_content *content);
+void heap_give(unsigned size_class, const struct heap_content *content);
 
-/* Blocks in the two lists of a class. Any thread, no lock; at most the operations in flight off, never more than fit.
- */
+/* Changes the list's capacity by that many blocks, within the class's batch. Owner inside, or drainer. */
+void heap_change_capacity(struct heap *heap, unsigned size_class, int32_t change);
+
+/* Blocks in the list that the fast paths use; exact for owner inside or drainer. */
+static inline int64_t heap_list_blocks(const struct heap *heap, unsigned size_class)
+{
+	const struct qa_cache_ *cache = &heap->fast.caches[size_class];
+	return atomic_load_explicit(&heap->lists[size_class].loaded, memory_order_relaxed) +
+	       (int64_t)(__atomic_load_n(&cache->frees, __ATOMIC_RELAXED) -
+			 __atomic_load_n(&cache->allocs, __ATOMIC_RELAXED));
+}
+
+/* Counts blocks that came into the list as a batch (or, negative, left so). Owner inside, or drainer. */
+static inline void heap_load(struct heap *heap, unsigned size_class, int64_t blocks)
+{
+	struct heap_list *list = &heap->lists[size_class];
+	int64_t loaded = atomic_load_explicit(&list->loaded, memory_order_relaxed) + blocks;
+	atomic_store_explicit(&list->loaded, loaded, memory_order_relaxed);
+	__atomic_store_n(&heap->fast.caches[size_class].room, (int64_t)list->capacity - loaded, __ATOMIC_RELAXED);
+}
+
+/* Blocks in list and spare. Any thread, no lock; at most the operations in flight off, never more than fit. */
 uint32_t heap_blocks(const struct heap *heap, unsigned size_class);
 
-/* Once, at the first allocation: the thread-end hook. False: none is to be had, threads work without caches. */
-bool heap_init(void);
+/* Once, at the first allocation: the thread-end hook. Without one, threads work without caches. */
+void heap_init(void);
 
 /*
  * Around fork, see fork.c: the list's lock; and in the child, all heaps but the caller's lose their owner. Those that
- * were not stopped lose their content too: the kernel may have copied it half changed.
+ * were not stopped lose their content too, and false is returned: the kernel may have copied it half changed.
  */
 void heap_lock(void);
 void heap_unlock(void);
-void heap_orphan_others(void);
+bool heap_orphan_others(void);
 
 #endif

@@ -14,12 +14,13 @@
 #include "os.h"
 #include "qa.h"
 
-enum { NAME_BYTES_MAX = 64, PAGE_SIZE_MIN = 4 << 10, PAGE_SIZE_MAX = 4 << 20 };
+enum { NAME_BYTES_MAX = 64, PAGE_SIZE_MIN = 4 << 10, PAGE_SIZE_MAX = 4 << 20, THREAD_CACHE_MAX = 1 << 30 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool is_loaded, is_page_size_taken;
+static bool is_loaded, is_taken;
 static bool agent = true;
 static uint32_t page_size_bytes = 64 << 10;
+static uint64_t thread_cache_bytes = 2 << 20;
 static char name[NAME_BYTES_MAX + 1];
 
 static int set_agent(const char *value)
@@ -60,9 +61,20 @@ static int set_page_size(const char *value)
 	if (!parse_size(value, &bytes) || bytes < PAGE_SIZE_MIN || bytes > PAGE_SIZE_MAX ||
 	    (bytes & (bytes - 1)) != 0 || bytes < os_page_bytes())
 		return -EINVAL;
-	if (is_page_size_taken)
+	if (is_taken)
 		return -EBUSY;
 	page_size_bytes = (uint32_t)bytes;
+	return 0;
+}
+
+static int set_thread_cache(const char *value)
+{
+	uint64_t bytes;
+	if (!parse_size(value, &bytes) || bytes > THREAD_CACHE_MAX)
+		return -EINVAL;
+	if (is_taken)
+		return -EBUSY;
+	thread_cache_bytes = bytes;
 	return 0;
 }
 
@@ -82,6 +94,7 @@ static const struct option {
 } options[] = {
 	{"QA_AGENT", set_agent, "on, off"},
 	{"QA_PAGE_SIZE", set_page_size, "a power of two from 4KiB to 4MiB, in bytes or with K, KiB, M or MiB"},
+	{"QA_THREAD_CACHE", set_thread_cache, "0 (no caches) to 1024MiB, in bytes or with K, KiB, M or MiB"},
 	{"QA_NAME", set_name, "1 to 64 bytes"},
 };
 
@@ -126,8 +139,17 @@ const char *options_name(void)
 uint32_t options_page_size_bytes(void)
 {
 	options_lock();
-	is_page_size_taken = true;
+	is_taken = true;
 	uint32_t value = page_size_bytes;
+	pthread_mutex_unlock(&lock);
+	return value;
+}
+
+uint64_t options_thread_cache_bytes(void)
+{
+	options_lock();
+	is_taken = true;
+	uint64_t value = thread_cache_bytes;
 	pthread_mutex_unlock(&lock);
 	return value;
 }

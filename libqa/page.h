@@ -2,15 +2,16 @@
  * page.h - the descriptor of one page: a run of memory that is cut into blocks of one size class.
  *
  *     base                                                    base + block_size * page_blocks
- *      | used | free | used | used | free | fresh   fresh   fresh ...  | slack |
- *                 \____________________/    ^
- *                   linked through free     index fresh: blocks from here on were never handed out
+ *      | used | free | used | used | hole hole | free | fresh   fresh   fresh ...  | slack |
+ *                 \_____________________________/       ^
+ *                   linked through free                 index fresh: blocks from here on were never handed out
  *
- *   page_blocks = used + (blocks linked in free) + (page_blocks - fresh),    used <= fresh <= page_blocks
+ *   page_blocks = used + (blocks linked in free) + (page_blocks - fresh) + (blocks that overlap a hole)
  *
- * Descriptors lie out of line, in the page map: one per unit of page_size. A page of several units uses the first
- * one's; the others only say how far back that is. Who may touch it: whoever holds the lock of the class that has the
- * page (shared.c), or the space's lock while no class has it (space.c).
+ * A hole is an OS page inside that was given back (holes.h). Descriptors lie out of line, in the page map: one per unit
+ * of page_size. A page of several units uses the first one's; the others only say how far back that is. Who may touch
+ * it: whoever holds the lock of the class that has the page (shared.c), or the space's lock while no class has it
+ * (space.c).
  */
 #ifndef LIBQA_PAGE_H
 #define LIBQA_PAGE_H
@@ -19,17 +20,29 @@
 
 struct chunk;
 
+/* Where a page of a class is. */
+enum page_place {
+	PAGE_FULL,      /* in no list: no block to give */
+	PAGE_IN_HEAP,   /* has a free or fresh block (page_heap.h) */
+	PAGE_HOLED,     /* has only blocks in holes; in the class's list of such pages */
+	PAGE_RETURNING, /* a trim works on it: takes blocks back, gives none */
+	PAGE_EMPTY,     /* no block out: kept by its class, or in the space */
+};
+
 struct page {
 	char *base;
 	void *free;                       /* blocks that came back */
-	struct page *child, *next, *prev; /* page_heap.h, or the space's list of empty pages */
+	struct page *child, *next, *prev; /* links of the place where it is */
 	uint32_t used;                    /* blocks that are out: with the program, in caches, in batches */
 	uint32_t fresh;
 	uint16_t back_units; /* from this unit's descriptor to the page's own */
+	uint16_t hole_pages;
 	uint8_t size_class;
-	uint8_t fullness; /* used, coarsely (shared.c), as page_heap ordered it */
-	uint8_t in_heap;
-	struct chunk *chunk; /* that its memory belongs to, see space.c */
+	uint8_t span_log2; /* its length: 2^this units of page_size */
+	uint8_t fullness;  /* used, coarsely (shared.c), as page_heap ordered it */
+	uint8_t place : 7;
+	uint8_t is_walked : 1; /* a trim looked for holes, and no block came back since */
+	struct chunk *chunk;   /* that its memory belongs to, see space.c */
 };
 
 /* A large block's descriptor, in the same place: the run starts at base. */

@@ -57,7 +57,7 @@ static struct page *merge_siblings(struct page *first)
 void page_heap_insert(struct page_heap *heap, struct page *page)
 {
 	page->child = page->next = page->prev = NULL;
-	page->in_heap = 1;
+	page->place = PAGE_IN_HEAP;
 	heap->root = meld(heap->root, page);
 }
 
@@ -78,5 +78,5 @@ void page_heap_remove(struct page_heap *heap, struct page *page)
 	if (heap->root)
 		heap->root->prev = NULL;
 	page->child = page->next = page->prev = NULL;
-	page->in_heap = 0;
+	page->place = PAGE_FULL;
 }

@@ -10,7 +10,7 @@
  *     root      child: the first child      next: the next sibling
  *      |        prev:  the previous sibling, or the parent of a first child
  *
- * The caller holds the class's lock.
+ * Insert and remove set the page's place: in the heap, or full. The caller holds the class's lock.
  */
 #ifndef LIBQA_PAGE_HEAP_H
 #define LIBQA_PAGE_HEAP_H

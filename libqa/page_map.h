@@ -4,7 +4,8 @@
  *     address:  | 0 | root index (18 bits) | unit index in the leaf | offset in the unit |
  *                47                      30                page_shift                   0
  *
- * A leaf covers 1 GiB of addresses: one byte per unit of page_size (its kind), and one descriptor per unit. Leaves are
+ * A leaf covers 1 GiB of addresses: one byte per unit of page_size (its kind), one descriptor per unit, and one bit per
+ * OS page (whether it is a hole). Leaves are
  * mapped when first needed, touched only where used, and never given back, so a look-up needs no lock: any address may
  * be asked about.
  */
@@ -26,7 +27,7 @@ enum {
 };
 
 /* What a unit is, one byte: nothing of ours, blocks of class kind - 1, or the start of a large block. */
-enum { PAGE_KIND_NONE = 0, PAGE_KIND_LARGE = QA_CLASSES_ + 1 };
+enum { PAGE_KIND_NONE = 0, PAGE_KIND_LARGE = 255 };
 
 union page_slot {
 	struct page page;
@@ -36,6 +37,7 @@ union page_slot {
 
 struct page_map_leaf {
 	union page_slot *slots;
+	_Atomic uint64_t *holes; /* one bit per OS page, see holes.h */
 	_Atomic uint8_t kinds[];
 };
 

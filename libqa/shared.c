@@ -17,6 +17,8 @@
 #include <stdbool.h>
 
 #include "fatal.h"
+#include "holes.h"
+#include "os.h"
 #include "page_heap.h"
 #include "page_map.h"
 #include "space.h"
@@ -24,19 +26,28 @@
 struct shared {
 	pthread_mutex_t lock;
 	struct page_heap pages;  /* that have a block out and a free one */
+	struct page *holed;      /* that have a block out, and others only in holes: linked by next and prev */
 	struct page *kept;       /* empty, or NULL */
 	uint32_t fullness_shift; /* used >> this is a page's fullness, at most 8 */
 	atomic_uint sequence;
-	_Atomic uint64_t held_pages, kept_pages, covered_blocks, out_blocks, direct_allocs, direct_frees;
+	_Atomic uint64_t held_pages, kept_pages, covered_blocks, out_blocks, hole_blocks, hole_bytes;
+	_Atomic uint64_t direct_allocs, direct_frees;
 } __attribute__((aligned(128)));
 
-static struct shared classes[QA_CLASSES_] = {[0 ... QA_CLASSES_ - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+static struct shared classes[QA_CACHES_] = {[0 ... QA_CACHES_ - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 
 void shared_init(void)
 {
 	for (unsigned i = 0; i < QA_CLASSES_; i++)
-		while (size_classes[i].page_blocks >> classes[i].fullness_shift > 8)
-			classes[i].fullness_shift++;
+		shared_init_class(i);
+}
+
+void shared_init_class(unsigned size_class)
+{
+	uint32_t shift = 0;
+	while (size_classes[size_class].page_blocks >> shift > 8)
+		shift++;
+	classes[size_class].fullness_shift = shift;
 }
 
 /* Only the holder of the lock writes: no read-modify-write is needed. */
@@ -69,13 +80,61 @@ static void shared_unlock(struct shared *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* A page with a free block, in the heap: the best one, the kept one, or one from the space. */
+static void holed_link(struct shared *s, struct page *page)
+{
+	page->place = PAGE_HOLED;
+	page->prev = NULL;
+	page->next = s->holed;
+	if (page->next)
+		page->next->prev = page;
+	s->holed = page;
+}
+
+static void holed_unlink(struct shared *s, struct page *page)
+{
+	if (page->prev)
+		page->prev->next = page->next;
+	else
+		s->holed = page->next;
+	if (page->next)
+		page->next->prev = page->prev;
+	page->place = PAGE_FULL;
+}
+
+static void heap_insert(struct shared *s, struct page *page)
+{
+	page->fullness = (uint8_t)(page->used >> s->fullness_shift);
+	page_heap_insert(&s->pages, page);
+}
+
+/* A page that is in no list goes where it belongs by what it has. */
+static void place(struct shared *s, struct page *page, const struct size_class *c)
+{
+	page->place = PAGE_FULL;
+	if (page->free || page->fresh < c->page_blocks)
+		heap_insert(s, page);
+	else if (page->used < c->page_blocks && holes_blocks(page, c) > 0)
+		holed_link(s, page);
+}
+
+static void fill_a_hole(struct shared *s, struct page *page, const struct size_class *c)
+{
+	holed_unlink(s, page);
+	struct holes_filled filled = holes_fill_first(page, c);
+	subtract(&s->hole_bytes, filled.bytes);
+	subtract(&s->hole_blocks, filled.blocks);
+	place(s, page, c);
+}
+
+/* A page with a free block, in the heap: the best one, the kept one, one around a hole, or one from the space. */
 static struct page *page_with_free(struct shared *s, unsigned size_class)
 {
-	struct page *page = s->pages.root;
-	if (page)
-		return page;
 	const struct size_class *c = &size_classes[size_class];
+	struct page *page;
+	while (!s->pages.root && !s->kept && s->holed)
+		fill_a_hole(s, s->holed, c);
+	if (s->pages.root)
+		return s->pages.root;
 	page = s->kept;
 	if (page) {
 		s->kept = NULL;
@@ -86,9 +145,8 @@ static struct page *page_with_free(struct shared *s, unsigned size_class)
 			return NULL;
 		add(&s->held_pages, c->span_pages);
 	}
-	page->fullness = 0;
-	page_heap_insert(&s->pages, page);
 	add(&s->covered_blocks, c->page_blocks);
+	heap_insert(s, page);
 	return page;
 }
 
@@ -108,11 +166,13 @@ static uint32_t page_take(struct shared *s, struct page *page, const struct size
 		*tail = (void **)block;
 	}
 	page->used += count;
-	if (page->used == c->page_blocks)
+	if (page->free || page->fresh < c->page_blocks) {
+		/* the best one gets better: it stays the root */
+		page->fullness = (uint8_t)(page->used >> s->fullness_shift);
+	} else {
 		page_heap_remove(&s->pages, page);
-	else
-		page->fullness =
-			(uint8_t)(page->used >> s->fullness_shift); /* the best one gets better: stays the root */
+		place(s, page, c);
+	}
 	return count;
 }
 
@@ -131,19 +191,32 @@ static void *take_locked(struct shared *s, unsigned size_class, uint32_t most, u
 	return chain;
 }
 
+/* In no list. */
 static void page_became_empty(struct shared *s, struct page *page, const struct size_class *c)
 {
-	page_heap_remove(&s->pages, page);
 	subtract(&s->covered_blocks, c->page_blocks);
+	if (page->hole_pages > 0) {
+		subtract(&s->hole_bytes, (uint64_t)page->hole_pages * os_page_bytes());
+		subtract(&s->hole_blocks, holes_blocks(page, c));
+	}
 	page->free = NULL;
 	page->fresh = 0;
-	if (!s->kept) {
+	page->place = PAGE_EMPTY;
+	if (!s->kept && page->hole_pages == 0) {
 		s->kept = page;
 		add(&s->kept_pages, c->span_pages);
 	} else {
 		subtract(&s->held_pages, c->span_pages);
 		space_put(page);
 	}
+}
+
+static void page_leave(struct shared *s, struct page *page)
+{
+	if (page->place == PAGE_IN_HEAP)
+		page_heap_remove(&s->pages, page);
+	else if (page->place == PAGE_HOLED)
+		holed_unlink(s, page);
 }
 
 static void give_locked(struct shared *s, unsigned size_class, void *block)
@@ -161,16 +234,17 @@ static void give_locked(struct shared *s, unsigned size_class, void *block)
 	if (QA_UNLIKELY_(page->used == 0))
 		fatal_block("freed twice", block, c->block_size, UINT32_MAX);
 	page->used--;
+	page->is_walked = 0;
 	subtract(&s->out_blocks, 1);
-	uint8_t fullness = (uint8_t)(page->used >> s->fullness_shift);
-	if (!page->in_heap || fullness != page->fullness) {
-		if (page->in_heap)
-			page_heap_remove(&s->pages, page);
-		page->fullness = fullness;
-		page_heap_insert(&s->pages, page);
-	}
-	if (page->used == 0)
+	if (page->place == PAGE_RETURNING)
+		return;
+	if (page->used == 0) {
+		page_leave(s, page);
 		page_became_empty(s, page, c);
+	} else if (page->place != PAGE_IN_HEAP || page->fullness != page->used >> s->fullness_shift) {
+		page_leave(s, page);
+		heap_insert(s, page);
+	}
 }
 
 void *shared_take(unsigned size_class, uint32_t most, uint32_t *count)
@@ -230,6 +304,64 @@ void shared_release_kept(unsigned size_class)
 	shared_unlock(s);
 }
 
+/* With the lock held: the page that has a unit, if it is this class's and worth a look. */
+static struct page *page_to_walk(const char *unit, unsigned size_class)
+{
+	const struct size_class *c = &size_classes[size_class];
+	if (page_map_kind(unit) != size_class + 1)
+		return NULL;
+	struct page *page = page_map_page(unit);
+	bool is_listed = page->place == PAGE_IN_HEAP || page->place == PAGE_FULL; /* full: there may be slack */
+	if (page->base != unit || !is_listed || page->is_walked)
+		return NULL;
+	uint64_t page_bytes = (uint64_t)c->span_pages * space_page_size_bytes();
+	return page_bytes - (uint64_t)page->used * c->block_size < os_page_bytes() ? NULL : page;
+}
+
+/* With the lock held: what was taken out for the walk comes back, behind what was freed meanwhile. */
+static void end_walk(struct shared *s, struct page *page, const struct size_class *c, const struct holes_free *free)
+{
+	void **tail = &page->free;
+	while (*tail)
+		tail = *tail;
+	*tail = free->chain;
+	page->fresh = free->fresh;
+	if (page->used == 0)
+		page_became_empty(s, page, c);
+	else
+		place(s, page, c);
+}
+
+uint64_t shared_return_inside(const char *unit)
+{
+	unsigned kind = page_map_kind(unit);
+	if (kind == PAGE_KIND_NONE || kind == PAGE_KIND_LARGE)
+		return 0;
+	unsigned size_class = kind - 1;
+	const struct size_class *c = &size_classes[size_class];
+	struct shared *s = shared_lock(size_class);
+	struct page *page = page_to_walk(unit, size_class);
+	if (!page) {
+		shared_unlock(s);
+		return 0;
+	}
+	page_leave(s, page);
+	page->place = PAGE_RETURNING;
+	page->is_walked = 1;
+	struct holes_free free = {.chain = page->free, .fresh = page->fresh};
+	page->free = NULL;
+	shared_unlock(s);
+
+	struct holes_made made = holes_make(page, c, &free);
+
+	s = shared_lock(size_class);
+	add(&s->hole_bytes, made.bytes);
+	add(&s->hole_blocks, made.blocks);
+	end_walk(s, page, c, &free);
+	shared_unlock(s);
+	return made.bytes;
+}
+
 struct shared_counts shared_read_counts(unsigned size_class)
 {
 	struct shared *s = &classes[size_class];
@@ -241,6 +373,8 @@ struct shared_counts shared_read_counts(unsigned size_class)
 		counts.kept_pages = atomic_load_explicit(&s->kept_pages, memory_order_acquire);
 		counts.covered_blocks = atomic_load_explicit(&s->covered_blocks, memory_order_acquire);
 		counts.out_blocks = atomic_load_explicit(&s->out_blocks, memory_order_acquire);
+		counts.hole_blocks = atomic_load_explicit(&s->hole_blocks, memory_order_acquire);
+		counts.hole_bytes = atomic_load_explicit(&s->hole_bytes, memory_order_acquire);
 		counts.direct_allocs = atomic_load_explicit(&s->direct_allocs, memory_order_acquire);
 		counts.direct_frees = atomic_load_explicit(&s->direct_frees, memory_order_acquire);
 		if (before % 2 == 0 && before == atomic_load_explicit(&s->sequence, memory_order_relaxed))
@@ -253,12 +387,12 @@ struct shared_counts shared_read_counts(unsigned size_class)
 
 void shared_lock_all(void)
 {
-	for (unsigned i = 0; i < QA_CLASSES_; i++)
+	for (unsigned i = 0; i < QA_CACHES_; i++)
 		pthread_mutex_lock(&classes[i].lock);
 }
 
 void shared_unlock_all(void)
 {
-	for (unsigned i = QA_CLASSES_; i-- > 0;)
+	for (unsigned i = QA_CACHES_; i-- > 0;)
 		pthread_mutex_unlock(&classes[i].lock);
 }

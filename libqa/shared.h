@@ -18,6 +18,8 @@ struct shared_counts {
 	uint64_t kept_pages;                  /* of these, without a block out */
 	uint64_t covered_blocks;              /* blocks in pages that have one out */
 	uint64_t out_blocks;                  /* of these, blocks out: with the program, in caches, in batches */
+	uint64_t hole_blocks;                 /* of the covered ones, blocks that overlap a hole */
+	uint64_t hole_bytes;                  /* bytes of these pages that went back to the OS */
 	uint64_t direct_allocs, direct_frees; /* by threads without a cache */
 };
 
@@ -38,6 +40,15 @@ void shared_count_direct_alloc(unsigned size_class);
 
 /* Puts the page that a class keeps although it is empty where a trim finds it. */
 void shared_release_kept(unsigned size_class);
+
+/*
+ * Gives back the OS pages without a byte of a block that is out, inside the page that has that unit, if it is one of a
+ * class. Returns the bytes. One caller at a time (trim.c); allocations go on from other pages meanwhile.
+ */
+uint64_t shared_return_inside(const char *unit);
+
+/* Sets up a class that was added behind the size classes. */
+void shared_init_class(unsigned size_class);
 
 /* Without a lock, from any thread; consistent in itself. */
 struct shared_counts shared_read_counts(unsigned size_class);

@@ -6,11 +6,19 @@
  */
 #include "size_class.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 enum { PAGE_BLOCKS_MIN = 8, BATCH_MAX = 256, BATCH_BYTES = 16 << 10 };
 
-struct size_class size_classes[QA_CLASSES_];
+struct size_class size_classes[QA_CACHES_];
+static atomic_uint count = QA_CLASSES_;
+
+unsigned size_class_count(void)
+{
+	/* acquire: pairs with the release of who added the last one; its row is seen */
+	return atomic_load_explicit(&count, memory_order_acquire);
+}
 
 /* clang-format off */
 const uint8_t size_class_table[SIZE_CLASS_TABLE_BYTES / 16 + 1] = {

@@ -21,7 +21,10 @@ struct size_class {
 	uint32_t page_blocks; /* blocks in one of its pages */
 };
 
-extern struct size_class size_classes[QA_CLASSES_];
+extern struct size_class size_classes[QA_CACHES_];
+
+/* How many there are: the size classes and, behind them, the named pools made so far. Any thread. */
+unsigned size_class_count(void);
 
 /* Class of a block of the malloc family (aligned to 16), by (size + 15) / 16, for sizes up to SIZE_CLASS_TABLE_BYTES.
  */

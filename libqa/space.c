@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "holes.h"
 #include "meta.h"
 #include "os.h"
 #include "page_map.h"
@@ -28,6 +29,7 @@ struct chunk {
 	char *base;
 	struct chunk *next, *prev; /* chunks that have a clean unit */
 	struct chunk *next_return; /* chunks that have a bit in returning */
+	struct chunk *next_all;    /* constant */
 	uint32_t clean_units;
 	bool is_returning;
 	uint64_t clean[WORDS];
@@ -40,9 +42,11 @@ static struct {
 	size_t chunk_bytes;
 	uint32_t chunk_units;
 	struct chunk *with_clean;
-	struct chunk *spare_chunks;                /* descriptors of unmapped chunks, by next */
-	struct page *empty[SPANS];                 /* by log2 of the length in units, linked by next */
-	_Atomic uint64_t empty_pages[QA_CLASSES_]; /* in units; written under the lock */
+	struct chunk *spare_chunks;               /* descriptors of unmapped chunks, by next */
+	struct page *empty[SPANS];                /* by log2 of the length in units, linked by next */
+	struct chunk *all;                        /* every descriptor ever made, by next_all */
+	_Atomic uint64_t empty_bytes[QA_CACHES_]; /* that wait, without their holes; written under the lock */
+	_Atomic uint64_t empty_pages[QA_CACHES_]; /* likewise, in units */
 } space = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void space_lock(void)
@@ -124,15 +128,33 @@ static void chunk_add_clean(struct chunk *chunk, unsigned first, unsigned count)
 	chunk->clean_units += count;
 }
 
-/* With the lock held; a chunk whose units are all clean, in no list yet. */
+/* With the lock held. */
+static void chunk_publish(struct chunk *chunk)
+{
+	chunk->next_all = space.all;
+	space.all = chunk;
+}
+
+/* With the lock held: its addresses are gone. */
+static void chunk_retire(struct chunk *chunk)
+{
+	chunk->base = NULL;
+	chunk->next = space.spare_chunks;
+	space.spare_chunks = chunk;
+}
+
+/* With the lock held; a chunk whose units are all clean. */
 static struct chunk *chunk_create(void)
 {
 	struct chunk *chunk = space.spare_chunks;
 	if (chunk)
 		space.spare_chunks = chunk->next;
-	else if (!(chunk = meta_alloc(sizeof *chunk)))
+	else if ((chunk = meta_alloc(sizeof *chunk)) != NULL)
+		chunk_publish(chunk);
+	else
 		return NULL;
-	memset(chunk, 0, sizeof *chunk);
+	memset(chunk->clean, 0, sizeof chunk->clean);
+	chunk->clean_units = 0;
 	chunk->base = os_map(space.chunk_bytes, space.chunk_bytes);
 	if (chunk->base && page_map_reserve(chunk->base, space.chunk_bytes)) {
 		chunk_add_clean(chunk, 0, space.chunk_units);
@@ -140,14 +162,36 @@ static struct chunk *chunk_create(void)
 	}
 	if (chunk->base)
 		os_unmap(chunk->base, space.chunk_bytes);
-	chunk->next = space.spare_chunks;
-	space.spare_chunks = chunk;
+	chunk_retire(chunk);
 	return NULL;
 }
 
 static unsigned log2_of(uint32_t power)
 {
 	return (unsigned)__builtin_ctz(power);
+}
+
+static uint64_t page_bytes(const struct page *page)
+{
+	return (uint64_t)space.page_size_bytes << page->span_log2;
+}
+
+/* With the lock held: the page joins those that wait, or leaves them. */
+static void count_waiting(const struct page *page, bool joins)
+{
+	uint64_t units = (uint64_t)1 << page->span_log2;
+	uint64_t bytes = page_bytes(page) - (uint64_t)page->hole_pages * os_page_bytes();
+	atomic_fetch_add_explicit(&space.empty_pages[page->size_class], joins ? units : 0 - units,
+				  memory_order_relaxed);
+	atomic_fetch_add_explicit(&space.empty_bytes[page->size_class], joins ? bytes : 0 - bytes,
+				  memory_order_relaxed);
+}
+
+static void link_waiting(struct page *page)
+{
+	struct page **list = &space.empty[page->span_log2];
+	page->next = *list;
+	*list = page;
 }
 
 /* With the lock held: an empty page of that length that waits. */
@@ -157,7 +201,7 @@ static struct page *take_empty(uint32_t units)
 	struct page *page = *list;
 	if (page) {
 		*list = page->next;
-		atomic_fetch_sub_explicit(&space.empty_pages[page->size_class], units, memory_order_relaxed);
+		count_waiting(page, false);
 	}
 	return page;
 }
@@ -187,6 +231,8 @@ static struct page *take_clean(uint32_t units)
 		page_map_claim(base + (size_t)i * space.page_size_bytes)->page.back_units = (uint16_t)i;
 	slots->page.base = base;
 	slots->page.chunk = chunk;
+	slots->page.span_log2 = (uint8_t)log2_of(units);
+	slots->page.hole_pages = 0;
 	return &slots->page;
 }
 
@@ -200,29 +246,64 @@ struct page *space_take(unsigned size_class)
 	space_unlock();
 	if (!page)
 		return NULL;
+	holes_clear(page, page_bytes(page));
 	page->size_class = (uint8_t)size_class;
 	page->free = NULL;
 	page->used = page->fresh = 0;
-	page->in_heap = 0;
+	page->is_walked = 0;
 	page_map_set_kind(page->base, units, (uint8_t)(size_class + 1));
 	return page;
 }
 
 void space_put(struct page *page)
 {
-	uint32_t units = size_classes[page->size_class].span_pages;
-	page_map_set_kind(page->base, units, PAGE_KIND_NONE);
+	page_map_set_kind(page->base, (size_t)1 << page->span_log2, PAGE_KIND_NONE);
+	page->place = PAGE_EMPTY;
 	space_lock();
-	struct page **list = &space.empty[log2_of(units)];
-	page->next = *list;
-	*list = page;
-	atomic_fetch_add_explicit(&space.empty_pages[page->size_class], units, memory_order_relaxed);
+	link_waiting(page);
+	count_waiting(page, true);
 	space_unlock();
 }
 
-uint64_t space_empty_pages(unsigned size_class)
+struct space_empty space_read_empty(unsigned size_class)
 {
-	return atomic_load_explicit(&space.empty_pages[size_class], memory_order_relaxed);
+	struct space_empty empty = {
+		.pages = atomic_load_explicit(&space.empty_pages[size_class], memory_order_relaxed),
+		.bytes = atomic_load_explicit(&space.empty_bytes[size_class], memory_order_relaxed),
+	};
+	return empty;
+}
+
+void space_reassign_empty(unsigned from, unsigned to)
+{
+	space_lock();
+	for (unsigned span = 0; span < SPANS; span++) {
+		for (struct page *page = space.empty[span]; page; page = page->next) {
+			if (page->size_class != from)
+				continue;
+			count_waiting(page, false);
+			page->size_class = (uint8_t)to;
+			count_waiting(page, true);
+		}
+	}
+	space_unlock();
+}
+
+bool space_next_unit(struct space_cursor *cursor, char **unit)
+{
+	space_lock();
+	if (!cursor->is_started) {
+		cursor->is_started = true;
+		cursor->chunk = space.all;
+	}
+	while (cursor->chunk && (!cursor->chunk->base || cursor->unit >= space.chunk_units)) {
+		cursor->chunk = cursor->chunk->next_all;
+		cursor->unit = 0;
+	}
+	if (cursor->chunk)
+		*unit = cursor->chunk->base + (size_t)cursor->unit++ * space.page_size_bytes;
+	space_unlock();
+	return cursor->chunk != NULL;
 }
 
 static unsigned unit_in_chunk(const struct page *page)
@@ -252,22 +333,22 @@ static struct chunk *collect_returning(void)
 /* With the lock held: after units went back, or when they could not (then their pages wait again). */
 static uint64_t settle_units(struct chunk *chunk, unsigned first, unsigned count, bool is_returned)
 {
+	uint64_t returned_bytes = 0;
 	bits_set(chunk->returning, first, count, false);
 	for (unsigned i = first; i < first + count;) {
 		struct page *page = &page_map_slot(chunk->base + (size_t)i * space.page_size_bytes)->page;
-		uint32_t units = size_classes[page->size_class].span_pages;
 		if (is_returned) {
-			atomic_fetch_sub_explicit(&space.empty_pages[page->size_class], units, memory_order_relaxed);
+			count_waiting(page, false);
+			returned_bytes += page_bytes(page) - (uint64_t)page->hole_pages * os_page_bytes();
+			holes_clear(page, page_bytes(page));
 		} else {
-			page->next = space.empty[log2_of(units)];
-			space.empty[log2_of(units)] = page;
+			link_waiting(page);
 		}
-		i += units;
+		i += 1u << page->span_log2;
 	}
-	if (!is_returned)
-		return 0;
-	chunk_add_clean(chunk, first, count);
-	return (uint64_t)count * space.page_size_bytes;
+	if (is_returned)
+		chunk_add_clean(chunk, first, count);
+	return returned_bytes;
 }
 
 static unsigned run_of_returning(const struct chunk *chunk, unsigned *first)
@@ -306,8 +387,7 @@ static uint64_t return_chunk_whole(struct chunk *chunk)
 		returned_bytes += settle_units(chunk, first, count, true);
 	if (is_unmapped) {
 		chunk_unlink(chunk);
-		chunk->next = space.spare_chunks;
-		space.spare_chunks = chunk;
+		chunk_retire(chunk);
 	}
 	space_unlock();
 	return returned_bytes;

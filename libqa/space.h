@@ -8,6 +8,7 @@
 #ifndef LIBQA_SPACE_H
 #define LIBQA_SPACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,8 +23,28 @@ struct page *space_take(unsigned size_class);
 /* Takes a page back that has no block out and is in no page_heap. */
 void space_put(struct page *page);
 
-/* Units of page_size in empty pages that were last of that class. Any thread, no lock. */
-uint64_t space_empty_pages(unsigned size_class);
+/* What waits in empty pages that were last of a class: in units of page_size, and the bytes held. */
+struct space_empty {
+	uint64_t pages, bytes;
+};
+
+/* Any thread, no lock. */
+struct space_empty space_read_empty(unsigned size_class);
+
+/* Empty pages of one class count as those of another from now on: the first is no more. */
+void space_reassign_empty(unsigned from, unsigned to);
+
+/*
+ * Walks over all units of page_size that are mapped: true, and a unit's address, until there are no more. Takes the
+ * space's lock for each step. Only trim may walk, since only it unmaps.
+ */
+struct space_cursor {
+	struct chunk *chunk;
+	uint32_t unit;
+	bool is_started;
+};
+
+bool space_next_unit(struct space_cursor *cursor, char **unit);
 
 /*
  * Returns all waiting empty pages to the OS, neighbours in one call, outside the lock. Pages that the kernel does not

@@ -39,21 +39,21 @@ static void fill_class(struct qa_class_stats *row, unsigned size_class, uint64_t
 	struct heap_sums heaps = sum_heaps(size_class);
 	uint64_t cached_blocks = heaps.blocks + transfer_blocks(size_class);
 	struct shared_counts shared = shared_read_counts(size_class);
-	uint64_t empty_pages = space_empty_pages(size_class);
+	struct space_empty empty = space_read_empty(size_class);
 	uint64_t page_size = space_page_size_bytes(), block_size = size_classes[size_class].block_size;
 	if (cached_blocks > shared.out_blocks)
 		cached_blocks = shared.out_blocks;
 
 	memset(row, 0, sizeof *row);
 	row->block_size = block_size;
-	row->pages = shared.pages + empty_pages;
-	row->held_bytes = row->pages * page_size;
+	row->pages = shared.pages + empty.pages;
+	row->held_bytes = shared.pages * page_size - shared.hole_bytes + empty.bytes;
 	row->used_blocks = shared.out_blocks - cached_blocks;
 	row->used_bytes = row->used_blocks * block_size;
 	row->cached_bytes = row->held_bytes - row->used_bytes;
 	row->thread_bytes = cached_blocks * block_size;
-	row->partial_bytes = (shared.covered_blocks - shared.out_blocks) * block_size;
-	row->empty_bytes = (shared.kept_pages + empty_pages) * page_size;
+	row->partial_bytes = (shared.covered_blocks - shared.out_blocks - shared.hole_blocks) * block_size;
+	row->empty_bytes = shared.kept_pages * page_size + empty.bytes;
 	row->slack_bytes = row->cached_bytes - row->thread_bytes - row->partial_bytes - row->empty_bytes;
 	row->allocs = heaps.allocs + shared.direct_allocs;
 	row->frees = heaps.frees + shared.direct_frees;
@@ -90,10 +90,11 @@ size_t qa_stats(struct qa_stats *stats, struct qa_class_stats *classes, size_t c
 	stats->page_size = space_page_size_bytes();
 	for (const struct heap *heap = heap_first(); heap; heap = heap->next)
 		stats->threads += atomic_load_explicit(&heap->has_owner, memory_order_relaxed);
-	for (unsigned i = 0; i <= QA_CLASSES_; i++) {
+	unsigned count = size_class_count();
+	for (unsigned i = 0; i <= count; i++) {
 		struct qa_class_stats row;
 		uint64_t unreachable_bytes = 0;
-		if (i < QA_CLASSES_)
+		if (i < count)
 			fill_class(&row, i, &unreachable_bytes);
 		else
 			fill_large(&row);
@@ -103,5 +104,5 @@ size_t qa_stats(struct qa_stats *stats, struct qa_class_stats *classes, size_t c
 		if (i < capacity)
 			classes[i] = row;
 	}
-	return QA_CLASSES_ + 1;
+	return count + 1;
 }

@@ -13,7 +13,7 @@ enum { SLOTS = 8, ADDRESS_BITS = 48 };
 
 static struct {
 	_Atomic uint64_t slots[SLOTS];
-} __attribute__((aligned(64))) transfers[QA_CLASSES_];
+} __attribute__((aligned(64))) transfers[QA_CACHES_];
 
 bool transfer_put(unsigned size_class, void *chain, uint32_t count)
 {
@@ -48,7 +48,7 @@ void *transfer_take(unsigned size_class, uint32_t *count)
 
 void transfer_forget(void)
 {
-	for (unsigned i = 0; i < QA_CLASSES_; i++)
+	for (unsigned i = 0; i < QA_CACHES_; i++)
 		for (int slot = 0; slot < SLOTS; slot++)
 			atomic_store_explicit(&transfers[i].slots[slot], 0, memory_order_relaxed);
 }

@@ -12,10 +12,11 @@
 #include "init.h"
 #include "os.h"
 #include "shared.h"
+#include "size_class.h"
 #include "space.h"
 #include "transfer.h"
 
-enum { PASSES = 3 };
+enum { PASSES = 3, CLASSES_AT_ONCE = 64 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -28,27 +29,41 @@ void trim_unlock(void)
 	pthread_mutex_unlock(&lock);
 }
 
+static bool enter(struct heap *heap)
+{
+	return heap == heap_if_any() ? heap_enter(heap) : heap_stop(heap);
+}
+
+static void leave(struct heap *heap)
+{
+	if (heap == heap_if_any())
+		heap_leave(heap);
+	else
+		heap_resume(heap);
+}
+
+/* A few classes at each turn, so that the owner is kept out for some hundred instructions only. */
 static bool drain_heap(struct heap *heap)
 {
-	struct heap_content content;
-	if (heap == heap_if_any()) {
-		while (!heap_enter(heap))
-			; /* only a drainer stops it, and that is us */
-		heap_take_content(heap, &content);
-		heap_leave(heap);
-	} else {
-		if (!heap_stop(heap))
+	unsigned classes = size_class_count();
+	for (unsigned first = 0; first < classes; first += CLASSES_AT_ONCE) {
+		struct heap_content contents[CLASSES_AT_ONCE];
+		unsigned count = classes - first < CLASSES_AT_ONCE ? classes - first : CLASSES_AT_ONCE;
+		if (!enter(heap))
 			return false;
-		heap_take_content(heap, &content);
-		heap_resume(heap);
+		for (unsigned i = 0; i < count; i++)
+			contents[i] = heap_take(heap, first + i);
+		leave(heap);
+		for (unsigned i = 0; i < count; i++)
+			heap_give(first + i, &contents[i]);
 	}
-	heap_give_content(&content);
 	return true;
 }
 
 static bool has_blocks(const struct heap *heap)
 {
-	for (unsigned i = 0; i < QA_CLASSES_; i++)
+	unsigned classes = size_class_count();
+	for (unsigned i = 0; i < classes; i++)
 		if (heap_blocks(heap, i) > 0)
 			return true;
 	return false;
@@ -78,11 +93,22 @@ static void ask_for_flush(void)
 
 static void drain_transfers(void)
 {
-	for (unsigned i = 0; i < QA_CLASSES_; i++) {
+	unsigned classes = size_class_count();
+	for (unsigned i = 0; i < classes; i++) {
 		uint32_t count;
 		for (void *chain; (chain = transfer_take(i, &count)) != NULL;)
 			shared_give(i, chain);
 	}
+}
+
+/* Partly used pages: what no block that is out has a byte of. */
+static uint64_t return_inside(void)
+{
+	struct space_cursor cursor = {0};
+	uint64_t returned_bytes = 0;
+	for (char *unit; space_next_unit(&cursor, &unit);)
+		returned_bytes += shared_return_inside(unit);
+	return returned_bytes;
 }
 
 static uint64_t trim_all(uint64_t *threads_skipped)
@@ -91,9 +117,10 @@ static uint64_t trim_all(uint64_t *threads_skipped)
 	if (!os_has_barrier())
 		ask_for_flush();
 	drain_transfers();
-	for (unsigned i = 0; i < QA_CLASSES_; i++)
+	unsigned classes = size_class_count();
+	for (unsigned i = 0; i < classes; i++)
 		shared_release_kept(i);
-	return space_return_empty();
+	return space_return_empty() + return_inside();
 }
 
 int qa_trim(const struct qa_trim_options *options, struct qa_trim_result *result)

@@ -7,18 +7,21 @@
  *   owner:    busy = 1; (compiler fence)   if (stop) leave it alone; ... ; busy = 0 (release)
  *   drainer:  stop = 1; membarrier;        wait until busy == 0 (acquire); take the lists; stop = 0 (release)
  *
- * How many blocks a list has is not stored; with batch = the most that it may have,
+ * How many blocks a list has is not stored. With loaded = blocks that came in batches less those that left so, and
+ * capacity = the most that the list may have,
  *
- *   blocks = batch - room + frees - allocs,   so it is full when   frees - allocs == room
+ *   blocks = loaded + frees - allocs,   room = capacity - loaded,   so it is full when   frees - allocs >= room
  *
  * and both an allocation and a free write one counter only, which the statistics read as they are.
  */
 #ifndef QA_INLINE_H
 #define QA_INLINE_H
 
-#define QA_INLINE_MAX 1024         /* the largest size that is served inline */
-#define QA_CLASSES_ 48             /* 8, 16 ... 128, then four a doubling up to 32 KiB */
-#define QA_CLASS_NONE_ QA_CLASSES_ /* no size class: a run from the OS */
+#define QA_INLINE_MAX 1024 /* the largest size that is served inline */
+#define QA_CLASSES_ 48     /* 8, 16 ... 128, then four a doubling up to 32 KiB */
+#define QA_POOLS_MAX 200   /* named pools at one time */
+#define QA_CACHES_ (QA_CLASSES_ + QA_POOLS_MAX)
+#define QA_CLASS_NONE_ QA_CACHES_ /* neither: a run from the OS */
 
 #define QA_LIKELY_(condition) __builtin_expect(!!(condition), 1)
 #define QA_UNLIKELY_(condition) __builtin_expect(!!(condition), 0)
@@ -34,7 +37,7 @@ struct qa_heap_ {
 			  busy */
 	uint32_t stop; /* drainer writes; while 1 the owner goes to the shared pages */
 	uint64_t pad[7];
-	struct qa_cache_ caches[QA_CLASSES_];
+	struct qa_cache_ caches[QA_CACHES_]; /* the size classes', then the pools' */
 };
 
 /* This thread's heap; at first, and after the thread's end, one shared heap that is always empty and always full. */

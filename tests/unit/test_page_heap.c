@@ -19,8 +19,8 @@ static struct page *best_of_all(void)
 
 	for (int i = 0; i < PAGES; i++) {
 		struct page *page = &pages[i];
-		if (page->in_heap && (!best || page->fullness > best->fullness ||
-				      (page->fullness == best->fullness && page->base < best->base)))
+		if (page->place == PAGE_IN_HEAP && (!best || page->fullness > best->fullness ||
+						    (page->fullness == best->fullness && page->base < best->base)))
 			best = page;
 	}
 	return best;
@@ -41,7 +41,7 @@ static void test_random_inserts_and_removes(void **state)
 	srand(1);
 	for (int step = 0; step < 20000; step++) {
 		struct page *page = &pages[rand() % PAGES];
-		if (page->in_heap) {
+		if (page->place == PAGE_IN_HEAP) {
 			page_heap_remove(&heap, page);
 		} else {
 			page->fullness = (uint8_t)(rand() % 9);
@@ -69,7 +69,7 @@ static void test_root_goes_in_order(void **state)
 			assert_true(page->fullness < last->fullness ||
 				    (page->fullness == last->fullness && page->base > last->base));
 		page_heap_remove(&heap, page);
-		assert_false(page->in_heap);
+		assert_int_equal(page->place, PAGE_FULL);
 		last = page;
 	}
 	assert_null(heap.root);

@@ -60,7 +60,7 @@ static void test_blocks_are_distinct(void **state)
 	assert_int_equal(counts.direct_frees, BLOCKS);
 	assert_int_equal(counts.kept_pages, 1);
 	assert_int_equal(counts.pages, 1);
-	assert_true(space_empty_pages(c) > 0);
+	assert_true(space_read_empty(c).pages > 0);
 }
 
 static void test_empty_pages_go_back_and_come_anew(void **state)
@@ -72,12 +72,12 @@ static void test_empty_pages_go_back_and_come_anew(void **state)
 
 	assert_int_equal(count, 5000);
 	shared_give(c, chain);
-	uint64_t empty_pages = space_empty_pages(c);
+	uint64_t empty_pages = space_read_empty(c).pages;
 	assert_int_equal(empty_pages, shared_read_counts(c).direct_allocs + (5000 + 63) / 64 - 1);
 	shared_release_kept(c);
-	assert_int_equal(space_empty_pages(c), empty_pages + 1);
+	assert_int_equal(space_read_empty(c).pages, empty_pages + 1);
 	assert_true(space_return_empty() >= (empty_pages + 1) * space_page_size_bytes());
-	assert_int_equal(space_empty_pages(c), 0);
+	assert_int_equal(space_read_empty(c).pages, 0);
 	assert_int_equal(space_return_empty(), 0);
 	chain = shared_take(c, 5000, &count);
 	assert_int_equal(count, 5000);
@@ -95,9 +95,9 @@ static void test_an_empty_page_serves_another_class(void **state)
 	shared_release_kept(from);
 	space_return_empty();
 	shared_give(from, shared_take(from, 128 * 3, &count));
-	assert_int_equal(space_empty_pages(from), 2);
+	assert_int_equal(space_read_empty(from).pages, 2);
 	void *chain = shared_take(to, 1, &count);
-	assert_int_equal(space_empty_pages(from), 1);
+	assert_int_equal(space_read_empty(from).pages, 1);
 	assert_int_equal(page_map_kind(chain), to + 1);
 	shared_give(to, chain);
 }
