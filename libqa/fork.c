@@ -3,7 +3,7 @@
  * half changed. Before the fork, therefore, all heaps are stopped by the biased lock and all locks are taken, in the
  * one order that libqa knows:
  *
- *     agent -> trim -> list of heaps -> classes by number -> space -> records
+ *     agent -> pools -> trim -> list of heaps -> classes by number -> space -> records
  *
  * and other threads wait at the shared pages until it is over. Where heaps can not be stopped (no membarrier), the
  * child forgets the content of other threads' caches and of the batches between threads: lost to it, but never wrong.
@@ -19,6 +19,7 @@
 #include "heap.h"
 #include "meta.h"
 #include "os.h"
+#include "pool.h"
 #include "shared.h"
 #include "space.h"
 #include "transfer.h"
@@ -34,6 +35,7 @@ static void before_fork(void)
 {
 	int saved = errno;
 	agent_fork_prepare();
+	pool_lock();
 	trim_lock();
 	heap_lock();
 	heap_stop_others();
@@ -51,6 +53,7 @@ static void unlock_all(void)
 	resume_heaps();
 	heap_unlock();
 	trim_unlock();
+	pool_unlock();
 }
 
 static void after_fork_in_parent(void)

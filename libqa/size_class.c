@@ -13,6 +13,7 @@ enum { PAGE_BLOCKS_MIN = 8, BATCH_MAX = 256, BATCH_BYTES = 16 << 10 };
 
 struct size_class size_classes[QA_CACHES_];
 static atomic_uint count = QA_CLASSES_;
+static uint32_t page_bytes;
 
 unsigned size_class_count(void)
 {
@@ -38,21 +39,33 @@ static uint32_t block_size_of(unsigned size_class)
 	return (5 + quarter) << (5 + doubling);
 }
 
+static void set(struct size_class *c, uint32_t block_size)
+{
+	c->block_size = block_size;
+	c->span_pages = 1;
+	while (c->span_pages * page_bytes / block_size < PAGE_BLOCKS_MIN)
+		c->span_pages *= 2;
+	c->page_blocks = c->span_pages * page_bytes / block_size;
+	c->batch = BATCH_BYTES / block_size;
+	if (c->batch > BATCH_MAX)
+		c->batch = BATCH_MAX;
+	if (c->batch == 0)
+		c->batch = 1;
+}
+
 void size_class_init(uint32_t page_size_bytes)
 {
-	for (unsigned i = 0; i < QA_CLASSES_; i++) {
-		struct size_class *c = &size_classes[i];
-		c->block_size = block_size_of(i);
-		c->span_pages = 1;
-		while (c->span_pages * page_size_bytes / c->block_size < PAGE_BLOCKS_MIN)
-			c->span_pages *= 2;
-		c->page_blocks = c->span_pages * page_size_bytes / c->block_size;
-		c->batch = BATCH_BYTES / c->block_size;
-		if (c->batch > BATCH_MAX)
-			c->batch = BATCH_MAX;
-		if (c->batch == 0)
-			c->batch = 1;
-	}
+	page_bytes = page_size_bytes;
+	for (unsigned i = 0; i < QA_CLASSES_; i++)
+		set(&size_classes[i], block_size_of(i));
+}
+
+void size_class_add(unsigned size_class, uint32_t block_size)
+{
+	set(&size_classes[size_class], block_size);
+	if (size_class >= atomic_load_explicit(&count, memory_order_relaxed))
+		/* release: pairs with size_class_count */
+		atomic_store_explicit(&count, size_class + 1, memory_order_release);
 }
 
 unsigned size_class_of_aligned(size_t size, size_t align)

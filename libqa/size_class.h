@@ -30,6 +30,9 @@ unsigned size_class_count(void);
  */
 extern const uint8_t size_class_table[SIZE_CLASS_TABLE_BYTES / 16 + 1];
 
+/* Sets up the row of a named pool, and makes it visible in size_class_count. The caller holds the lock of the pools. */
+void size_class_add(unsigned size_class, uint32_t block_size);
+
 /* Derives spans and batches from the page size. Called once, before any allocation. */
 void size_class_init(uint32_t page_size_bytes);
 

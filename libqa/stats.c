@@ -3,10 +3,13 @@
  * adds up whatever was read: of a class's blocks that are out of its pages, those found in caches and slots are thread,
  * the rest is used; of its pages, what no block covers is slack.
  */
+#include "stats.h"
+
 #include "heap.h"
 #include "init.h"
 #include "large.h"
 #include "os.h"
+#include "pool.h"
 #include "shared.h"
 #include "space.h"
 #include "transfer.h"
@@ -34,7 +37,8 @@ static struct heap_sums sum_heaps(unsigned size_class)
 	return sums;
 }
 
-static void fill_class(struct qa_class_stats *row, unsigned size_class, uint64_t *unreachable_bytes)
+/* Returns the bytes in caches that another thread's trim can not reach where there is no barrier. */
+static uint64_t fill_class(struct qa_class_stats *row, unsigned size_class)
 {
 	struct heap_sums heaps = sum_heaps(size_class);
 	uint64_t cached_blocks = heaps.blocks + transfer_blocks(size_class);
@@ -57,7 +61,24 @@ static void fill_class(struct qa_class_stats *row, unsigned size_class, uint64_t
 	row->slack_bytes = row->cached_bytes - row->thread_bytes - row->partial_bytes - row->empty_bytes;
 	row->allocs = heaps.allocs + shared.direct_allocs;
 	row->frees = heaps.frees + shared.direct_frees;
-	*unreachable_bytes = heaps.others_blocks < cached_blocks ? heaps.others_blocks * block_size : row->thread_bytes;
+	return heaps.others_blocks < cached_blocks ? heaps.others_blocks * block_size : row->thread_bytes;
+}
+
+void stats_fill_class(struct qa_class_stats *row, unsigned size_class)
+{
+	fill_class(row, size_class);
+}
+
+/* A pool's row has its name, and counts from its creation. False: there is none. */
+static bool make_pool_row(struct qa_class_stats *row, unsigned size_class)
+{
+	struct pool_row pool;
+	if (!pool_row(size_class, &pool))
+		return false;
+	memcpy(row->name, pool.name, sizeof row->name);
+	row->allocs -= pool.allocs_before;
+	row->frees -= pool.frees_before;
+	return true;
 }
 
 static void fill_large(struct qa_class_stats *row)
@@ -90,19 +111,23 @@ size_t qa_stats(struct qa_stats *stats, struct qa_class_stats *classes, size_t c
 	stats->page_size = space_page_size_bytes();
 	for (const struct heap *heap = heap_first(); heap; heap = heap->next)
 		stats->threads += atomic_load_explicit(&heap->has_owner, memory_order_relaxed);
+	size_t rows = 0;
 	unsigned count = size_class_count();
 	for (unsigned i = 0; i <= count; i++) {
 		struct qa_class_stats row;
 		uint64_t unreachable_bytes = 0;
 		if (i < count)
-			fill_class(&row, i, &unreachable_bytes);
+			unreachable_bytes = fill_class(&row, i);
 		else
 			fill_large(&row);
+		if (i >= QA_CLASSES_ && i < count && !make_pool_row(&row, i))
+			continue;
 		add_row(stats, &row);
 		if (!os_has_barrier())
 			stats->unreachable_bytes += unreachable_bytes;
-		if (i < capacity)
-			classes[i] = row;
+		if (rows < capacity)
+			classes[rows] = row;
+		rows++;
 	}
-	return count + 1;
+	return rows;
 }

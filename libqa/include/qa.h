@@ -70,6 +70,29 @@ void qa_free_sized(void *block, size_t size);
 size_t qa_usable_size(const void *block);
 
 /*
+ * Named pools: objects known by name, not only by size. A pool has pages of its own, and a row with its name in the
+ * statistics; allocation and free are inline, as fast as those of a size that the compiler knows. Trim takes pools
+ * along.
+ *
+ * qa_pool_create: name of 1 to 64 bytes, not in use by another pool; size of 1 to QA_POOL_BLOCK_MAX bytes; align a
+ * power of two up to 4096 (below 8 it counts as 8). NULL and errno: EINVAL, EEXIST, or ENOSPC when there are
+ * QA_POOLS_MAX. The pool lives until it is destroyed or the process ends. qa_pool_alloc: a block, or NULL and ENOMEM.
+ * qa_pool_free: a block of that pool, or NULL; qa_free takes it, too. qa_pool_destroy: 0, or -EBUSY and nothing changed
+ * when a block of the pool is still allocated (or sits in the cache of another thread that can not be reached, see
+ * qa_trim). NULL is allowed. No other thread may use it meanwhile.
+ */
+#define QA_POOL_BLOCK_MAX (32u << 10)
+
+struct qa_pool {
+	unsigned class_;
+};
+
+struct qa_pool *qa_pool_create(const char *name, size_t size, size_t align);
+int qa_pool_destroy(struct qa_pool *pool);
+static inline void *qa_pool_alloc(struct qa_pool *pool);
+static inline void qa_pool_free(struct qa_pool *pool, void *block);
+
+/*
  * Statistics: of one size class, and of the whole process. All in bytes or counts; words as above. In every row and in
  * total held = used + cached and cached = thread + partial + empty + slack, exactly. The split is exact while no thread
  * is inside libqa; otherwise off by the operations in flight, never negative. Takes no lock of the
@@ -97,9 +120,12 @@ struct qa_stats {
 };
 
 /*
- * Fills *stats, and up to capacity rows of *classes, by block size, the row for blocks above the largest class last.
- * Returns how many rows there are (a constant while no pool is made; classes may be NULL with capacity 0).
+ * Fills *stats, and up to capacity rows of *classes: the size classes by block size, the named pools, last the row for
+ * blocks above the largest class. Returns how many rows there are (a constant while no pool is made or destroyed; at
+ * most QA_STATS_ROWS_MAX; classes may be NULL with capacity 0).
  */
+#define QA_STATS_ROWS_MAX 256
+
 size_t qa_stats(struct qa_stats *stats, struct qa_class_stats *classes, size_t capacity);
 
 /*

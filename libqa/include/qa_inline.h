@@ -132,4 +132,15 @@ static inline __attribute__((always_inline)) void qa_dealloc(void *block, size_t
 	}
 }
 
+static inline __attribute__((always_inline)) void *qa_pool_alloc(struct qa_pool *pool)
+{
+	return qa_alloc_class_(pool->class_);
+}
+
+static inline __attribute__((always_inline)) void qa_pool_free(struct qa_pool *pool, void *block)
+{
+	if (block)
+		qa_dealloc_class_(block, pool->class_);
+}
+
 #endif

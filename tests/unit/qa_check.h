@@ -10,7 +10,7 @@
 
 #include "qa.h"
 
-enum { QA_CHECK_ROWS = 64 };
+enum { QA_CHECK_ROWS = QA_STATS_ROWS_MAX };
 
 static inline void check_adds_up(uint64_t held, uint64_t used, uint64_t cached, const uint64_t parts[4])
 {
