@@ -3,7 +3,7 @@
  * half changed. Before the fork, therefore, all heaps are stopped by the biased lock and all locks are taken, in the
  * one order that libqa knows:
  *
- *     agent -> trim -> list of heaps -> classes by number -> space -> records
+ *     agent -> init -> settings -> trim -> list of heaps -> classes by number -> space -> records
  *
  * and other threads wait at the shared pages until it is over. Where heaps can not be stopped (no membarrier), the
  * child forgets the content of other threads' caches and of the batches between threads: lost to it, but never wrong.
@@ -17,7 +17,9 @@
 
 #include "agent.h"
 #include "heap.h"
+#include "init.h"
 #include "meta.h"
+#include "options.h"
 #include "os.h"
 #include "shared.h"
 #include "space.h"
@@ -46,6 +48,8 @@ static void before_fork(void)
 {
 	int saved = errno;
 	agent_fork_prepare();
+	init_lock();
+	options_lock();
 	trim_lock();
 	heap_lock();
 	stop_heaps();
@@ -63,6 +67,8 @@ static void unlock_all(void)
 	resume_heaps();
 	heap_unlock();
 	trim_unlock();
+	options_unlock();
+	init_unlock();
 }
 
 static void after_fork_in_parent(void)

@@ -102,24 +102,29 @@ static void load(void)
 	}
 }
 
-static void options_lock(void)
+void options_lock(void)
 {
 	pthread_mutex_lock(&lock);
 	load();
+}
+
+void options_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
 }
 
 bool options_agent(void)
 {
 	options_lock();
 	bool value = agent;
-	pthread_mutex_unlock(&lock);
+	options_unlock();
 	return value;
 }
 
 const char *options_name(void)
 {
 	options_lock();
-	pthread_mutex_unlock(&lock);
+	options_unlock();
 	return name;
 }
 
@@ -128,7 +133,7 @@ uint32_t options_page_size_bytes(void)
 	options_lock();
 	is_page_size_taken = true;
 	uint32_t value = page_size_bytes;
-	pthread_mutex_unlock(&lock);
+	options_unlock();
 	return value;
 }
 
@@ -141,6 +146,6 @@ int qa_set(const char *setting, const char *value)
 	for (unsigned i = 0; i < OPTIONS; i++)
 		if (strcmp(setting, options[i].setting) == 0)
 			result = options[i].set(value);
-	pthread_mutex_unlock(&lock);
+	options_unlock();
 	return result;
 }
