@@ -325,3 +325,14 @@ def test_output_that_can_not_be_written(fake, words):
     assert done.returncode == 74 and "could be written" in done.stderr
     done = subprocess.run(["sh", "-c", 'exec "$0" "$@" >&- 2>&- <&-', QACTL, *words], env=environment)
     assert done.returncode == 74
+
+
+def test_a_closed_stdout_does_not_become_the_connection(fake):
+    """The table is longer than stdio's buffer, so it is written while the connection is open."""
+    targets = [{**fake_qad.target(pid=1 + i), **fake_qad.totals()} for i in range(200)]
+    fakes = fake(ps=lambda params: {"targets": targets})
+    done = subprocess.run(["sh", "-c", 'exec "$0" ps >&-', QACTL], stderr=subprocess.PIPE, text=True,
+                          env=clean_environment(QAD_SOCKET=fakes.path))
+    assert done.returncode == 74
+    fakes.close()
+    assert fakes.garbage == [] and [method for method, _ in fakes.asked] == ["hello", "ps"]

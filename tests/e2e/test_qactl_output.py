@@ -102,6 +102,26 @@ def test_ps_without_targets(fake, qactl):
 # stats
 
 
+STATS = """\
+docview (editor), pid 4242, user root, up 1m15s, libqa 0.1.0, pages of 64.0 KiB
+  held      181.8 KiB
+  used       46.9 KiB
+  cached    134.9 KiB  74.2 % of held: thread 2.0 KiB, partial 3.9 KiB, empty 128.0 KiB, slack 1.0 KiB
+  rss         4.8 MiB  the whole process
+  threads           1  with a cache
+
+BLOCK  PAGES       HELD      USED     CACHED  CACHED%  BLOCKS USED
+   24      2   90.9 KiB  23.4 KiB   67.5 KiB     74.2         1000
+ 4096      2   90.9 KiB  23.4 KiB   67.5 KiB     74.2            5
+TOTAL      4  181.8 KiB  46.9 KiB  134.9 KiB     74.2         1005
+"""
+
+
+def test_stats_to_the_letter(fake, qactl):
+    fake()
+    assert qactl("stats", "4242").out == STATS
+
+
 def test_stats_lines_up(fake, qactl):
     rows = [fake_qad.class_row(16, pages=1), fake_qad.class_row(1024, pages=123_456, used_blocks=10**9, used=10**12),
             fake_qad.class_row(2048, used=0), fake_qad.class_row(0, pages=0, used_blocks=3, used=15 * 2**20, thread=0,
