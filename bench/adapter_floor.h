@@ -1,6 +1,6 @@
 /*
- * What cannot be undercut: a thread-local list of free blocks, one per size, with no
- * counter, no limit and no thought of other threads. Blocks come from runs that are never given back.
+ * What cannot be undercut: a thread-local list of free blocks per size, with no counter, no limit and no thought of
+ * other threads. Blocks come from runs that are never given back.
  */
 #include <stdlib.h>
 

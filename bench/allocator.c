@@ -72,6 +72,28 @@ bool allocator_add_peer(char *text)
 	return true;
 }
 
+bool allocator_add_build(const char *folder)
+{
+	static const char *const names[] = {"libqa-other", "libqa-sized-other"};
+	static const char *const programs[] = {"bench-libqa", "bench-libqa-sized"};
+	for (size_t i = 0; i < 2; i++) {
+		char *program;
+		if (allocator_count == ALLOCATORS_MAX || allocator_find(names[i]) ||
+		    asprintf(&program, "%s/%s", folder, programs[i]) < 0)
+			return false;
+		allocators[allocator_count++] =
+			(struct allocator){names[i], KIND_OTHER, ALL, program, {NULL}, NULL, NULL, ""};
+	}
+	return true;
+}
+
+struct allocator *allocator_other_build(const struct allocator *allocator)
+{
+	if (allocator->kind != KIND_LIBQA)
+		return NULL;
+	return allocator_find(allocator_is_sized(allocator) ? "libqa-sized-other" : "libqa-other");
+}
+
 void allocator_probe(struct allocator *allocator)
 {
 	static const char *const pair = "pair-32";

@@ -40,6 +40,7 @@ static const char help[] =
 	"  --workload NAME     only this one; may be given again\n"
 	"  --allocator NAME    only this one; may be given again\n"
 	"  --peer NAME=LIBRARY one more peer, a malloc in a shared library; may be given again\n"
+	"  --compare FOLDER    also libqa of another build: FOLDER is its bench folder; its rows end in -other\n"
 	"  --json              a list of {workload, allocator, ns_per_op, peak_rss_bytes, after_rss_bytes, ...}\n"
 	"  --list              print the names of workloads and allocators, and run nothing\n"
 	"  --help              this text\n"
@@ -73,6 +74,7 @@ static void parse_options(int argc, char **argv, struct options *options)
 					      {"peer", required_argument, NULL, 'p'},
 					      {"json", no_argument, NULL, 'j'},
 					      {"list", no_argument, NULL, 'l'},
+					      {"compare", required_argument, NULL, 'c'},
 					      {"help", no_argument, NULL, 'h'},
 					      {NULL, 0, NULL, 0}};
 	int letter;
@@ -90,6 +92,9 @@ static void parse_options(int argc, char **argv, struct options *options)
 		else if (letter == 'p') {
 			if (!allocator_add_peer(optarg))
 				usage_error("--peer takes NAME=LIBRARY with a new name, not", optarg);
+		} else if (letter == 'c') {
+			if (!allocator_add_build(optarg))
+				usage_error("--compare may be given once, not again for", optarg);
 		} else if (letter == 'j')
 			options->is_json = true;
 		else if (letter == 'l')

@@ -34,6 +34,9 @@ static int set_ratios(const struct results *results, const struct cell *cell, js
 	}
 	if (reach > 0)
 		error |= set_number(row, "ratio_to_reach", reach);
+	const struct cell *other = results_other_build(results, cell);
+	if (other)
+		error |= set_number(row, "ratio_to_other", own.median / results_spread(other, FIGURE_NS).median);
 	if (floor)
 		error |= set_number(row, "ratio_to_floor", own.median / results_spread(floor, FIGURE_NS).median);
 	return error;

@@ -26,6 +26,7 @@ static void print_ratios(const struct results *results, const struct cell *cell)
 {
 	const struct cell *peer = results_best_peer(results, cell, FIGURE_NS), *floor = results_floor(results, cell);
 	double reach = allocator_is_sized(cell->allocator) ? cell->workload->reach_sized : cell->workload->reach;
+	const struct cell *other = results_other_build(results, cell);
 	if (cell->allocator->kind != KIND_LIBQA)
 		return;
 	if (peer) {
@@ -36,6 +37,8 @@ static void print_ratios(const struct results *results, const struct cell *cell)
 	if (floor && allocator_is_sized(cell->allocator) && cell->workload->group == GROUP_PAIR)
 		printf(";  %.2f %.2f x floor (%.1f)%s", ratio(cell, floor, false), ratio(cell, floor, true),
 		       FLOOR_REACH, verdict(ratio(cell, floor, false), FLOOR_REACH));
+	if (other)
+		printf(";  %.3f %.3f x other", ratio(cell, other, false), ratio(cell, other, true));
 }
 
 static void print_shrunk(const struct cell *cell)

@@ -67,6 +67,17 @@ const struct cell *results_best_peer(const struct results *results, const struct
 	return best;
 }
 
+const struct cell *results_other_build(const struct results *results, const struct cell *cell)
+{
+	const struct allocator *other = allocator_other_build(cell->allocator);
+	for (size_t i = 0; other && i < results->count; i++) {
+		if (results->cells[i].workload == cell->workload && results->cells[i].allocator == other &&
+		    results->cells[i].count > 0)
+			return &results->cells[i];
+	}
+	return NULL;
+}
+
 const struct cell *results_floor(const struct results *results, const struct cell *cell)
 {
 	for (size_t i = 0; i < results->count; i++) {

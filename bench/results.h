@@ -29,6 +29,8 @@ struct results {
 struct spread results_spread(const struct cell *cell, enum figure figure);
 /* The peer of the lowest median of the figure in this cell's workload that may be compared with it; NULL: none. */
 const struct cell *results_best_peer(const struct results *results, const struct cell *cell, enum figure figure);
+/* The same workload with libqa of the other build; NULL: not measured. */
+const struct cell *results_other_build(const struct results *results, const struct cell *cell);
 const struct cell *results_floor(const struct results *results, const struct cell *cell);
 /* What may be resident after shrink, over what was before it: 1.1 times the pages of live blocks, and 1 MiB. */
 double results_bound_bytes(const struct cell *cell);

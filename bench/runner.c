@@ -18,6 +18,8 @@
 
 static bool program_path(const char *name, char *path, size_t size)
 {
+	if (strchr(name, '/'))
+		return snprintf(path, size, "%s", name) < (int)size;
 	ssize_t length = readlink("/proc/self/exe", path, size - 1);
 	if (length <= 0)
 		return false;

@@ -13,9 +13,9 @@
 #define SIZE_MAX_ 512u
 #define OS_PAGE_BYTES 4096u
 #define RUN_BLOCKS 1000u /* of each hundred runs one survives */
-#define BLOCKS_PER_MS 2500u
+#define BLOCKS_PER_MS 5000u
 #define BLOCKS_MIN 10000u
-#define BLOCKS_MAX 250000u
+#define BLOCKS_MAX 400000u
 
 struct record {
 	char *block;
