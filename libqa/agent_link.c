@@ -6,9 +6,12 @@
  * A loop over one poll. Not connected: arm the watches, try the addresses, sleep until an event, or until the next try
  * when that is worth it:
  *
- *   nobody listens (a socket left over, or bound but not yet listening)   a few tries in 2.5 s, then events only
- *   qad is there but turns us away, closes soon, or its backlog is full   tries further and further apart, up to a
- * minute no socket at all                                                      events only
+ *   no socket                                             events only
+ *   nobody listens: left over, or not yet listening       a few tries in 2.5 s, then events only
+ *   qad turns us away, closes soon, has a full backlog    tries further and further apart, up to a minute
+ *
+ * To close an inotify instance costs the kernel some 20 ms, also when a process ends. So that short programs do not pay
+ * that where there is no qad, the agent does without in its first half second; and it says hello before it closes one.
  *
  * Connected: one request at a time; nothing is read while an answer is not yet written, so a qad that does not read
  * costs one buffer and no time.
@@ -42,6 +45,8 @@
 #define BLIND_RETRY_MS 5000
 /* A connection that lived so long was a good one. */
 #define GOOD_MS 1000
+/* So long nothing is watched, but looked for once more at the end. */
+#define YOUNG_MS 500
 
 /* The mapping: the struct in whole pages, then the buffers. */
 #define HEAD_BYTES ((sizeof(struct agent_link) + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES)
@@ -142,7 +147,6 @@ static int connect_to(const struct agent_link *link, const struct qp_address *ad
 
 static void begin_connection(struct agent_link *link, int fd)
 {
-	agent_watch_disarm(&link->watch);
 	link->socket_fd = fd;
 	link->connected_ms = now_ms();
 	link->is_welcome = false;
@@ -205,6 +209,9 @@ static void await_qad(struct agent_link *link, int outcome)
 		link->failures++;
 	if (outcome == 0 || outcome == -EAGAIN || (outcome == -ECONNREFUSED && link->failures <= REFUSED_TRIES))
 		timeout_ms = retry_delay_ms(link);
+	int64_t young_ms = link->started_ms + YOUNG_MS - now_ms();
+	if (link->watch.fd < 0 && young_ms > 0 && (timeout_ms < 0 || timeout_ms > young_ms))
+		timeout_ms = young_ms;
 	if (link->watch.has_blind_spot && (timeout_ms < 0 || timeout_ms > BLIND_RETRY_MS))
 		timeout_ms = BLIND_RETRY_MS;
 
@@ -228,7 +235,7 @@ static void find_qad(struct agent_link *link)
 	bool has_failed = link->failures > 0; /* qad took the last connection but closed it soon: not at once again */
 
 	while (!must_stop(link) && link->socket_fd < 0) {
-		if (link->watch.fd < 0)
+		if (link->watch.fd < 0 && now_ms() - link->started_ms >= YOUNG_MS)
 			agent_watch_arm(&link->watch, link->addresses, link->address_count, link->is_chosen);
 		int outcome = 0;
 		if (!has_failed)
@@ -322,6 +329,7 @@ static void serve_qad(struct agent_link *link)
 			sleep_on(link, link->socket_fd, POLLOUT, -1);
 			continue;
 		}
+		agent_watch_disarm(&link->watch);
 		outcome = answer_next(link);
 		if (outcome == 0)
 			outcome = receive(link);
@@ -358,7 +366,8 @@ void agent_link_run(struct agent_link *link)
 	if (agent_os_leave_descriptors() != 0 || agent_os_pipe(ends) != 0 || !occupy_standard_numbers(ends))
 		return;
 	link->stop_fd = ends[0];
-	link->random = (uint64_t)now_ms() ^ (uint64_t)getpid() << 32;
+	link->started_ms = now_ms();
+	link->random = (uint64_t)link->started_ms ^ (uint64_t)getpid() << 32;
 	/* Sequentially consistent, tid first: pairs with agent_link_ask_to_stop. */
 	atomic_store(&link->tid, gettid());
 	atomic_store(&link->wake_fd, ends[1]);

@@ -39,7 +39,7 @@ struct agent_link {
 	size_t touched_bytes; /* of out and scratch, at most, since they were given back */
 
 	bool is_welcome; /* qad answered hello */
-	int64_t connected_ms;
+	int64_t started_ms, connected_ms;
 	uint32_t failures; /* attempts in a row that came to nothing */
 	uint64_t random;
 };
