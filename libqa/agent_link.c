@@ -37,7 +37,6 @@
 #define SCRATCH_BYTES QP_MESSAGE_MEMORY(IN_BYTES)
 /* What stays resident after an answer. */
 #define KEPT_BYTES ((size_t)64 << 10)
-#define PAGE_BYTES ((size_t)4096)
 
 #define RETRY_FIRST_MS 20
 #define RETRY_LAST_MS 60000
@@ -48,27 +47,29 @@
 /* So long nothing is watched, but looked for once more at the end. */
 #define YOUNG_MS 500
 
-/* The mapping: the struct in whole pages, then the buffers. */
-#define HEAD_BYTES ((sizeof(struct agent_link) + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES)
-#define MAPPING_BYTES (HEAD_BYTES + IN_BYTES + OUT_BYTES + SCRATCH_BYTES)
+/* The mapping: the struct and in, out, scratch; each part a multiple of every page size there is, for give_back. */
+#define FRONT_BYTES ((size_t)64 << 10)
+#define MAPPING_BYTES (FRONT_BYTES + OUT_BYTES + SCRATCH_BYTES)
 
-struct agent_link *agent_link_create(const struct agent_link *before)
+_Static_assert(sizeof(struct agent_link) + IN_BYTES <= FRONT_BYTES, "the front holds both");
+_Static_assert(OUT_BYTES % FRONT_BYTES == 0 && SCRATCH_BYTES % FRONT_BYTES == 0, "whole pages");
+
+int agent_link_create(const struct agent_link *before, struct agent_link **created)
 {
-	void *mapping =
+	uint8_t *mapping =
 		mmap(NULL, MAPPING_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (mapping == MAP_FAILED)
-		return NULL;
+		return -EAGAIN;
 
-	struct agent_link *link = mapping;
-	uint8_t *buffers = (uint8_t *)mapping + HEAD_BYTES;
+	struct agent_link *link = (struct agent_link *)mapping;
 	atomic_init(&link->tid, -1);
 	atomic_init(&link->wake_fd, -1);
 	link->stop_fd = link->socket_fd = -1;
 	agent_watch_init(&link->watch);
-	qp_buffer_init_fixed(&link->in, buffers, IN_BYTES);
-	qp_buffer_init_fixed(&link->out, buffers + IN_BYTES, OUT_BYTES);
-	link->scratch = buffers + IN_BYTES + OUT_BYTES;
+	qp_buffer_init_fixed(&link->in, mapping + FRONT_BYTES - IN_BYTES, IN_BYTES);
+	qp_buffer_init_fixed(&link->out, mapping + FRONT_BYTES, OUT_BYTES);
+	link->scratch = mapping + FRONT_BYTES + OUT_BYTES;
 
 	if (before != NULL) {
 		memcpy(link->addresses, before->addresses, sizeof(link->addresses));
@@ -77,11 +78,13 @@ struct agent_link *agent_link_create(const struct agent_link *before)
 		link->address_count = qp_address_candidates(link->addresses);
 	}
 	if (link->address_count < 0) {
+		int error = link->address_count;
 		agent_link_destroy(link);
-		return NULL;
+		return error;
 	}
 	link->is_chosen = link->address_count == 1;
-	return link;
+	*created = link;
+	return 0;
 }
 
 void agent_link_destroy(struct agent_link *link)
@@ -190,7 +193,7 @@ static short sleep_on(const struct agent_link *link, int fd, short events, int64
 	struct pollfd fds[2] = {{.fd = link->stop_fd, .events = POLLIN}, {.fd = fd, .events = events}};
 	int count = agent_os_poll(fds, 2, timeout_ms);
 
-	return count > 0 ? fds[1].revents : 0;
+	return (short)(count > 0 ? fds[1].revents : 0);
 }
 
 static bool must_stop(const struct agent_link *link)

@@ -46,9 +46,9 @@ struct agent_link {
 
 /*
  * Reads the environment (from the program's thread, where that is safe), or takes the addresses of before, if that is
- * not NULL. NULL: no memory, or QAD_SOCKET is too long for a socket.
+ * not NULL. 0; -EAGAIN: no memory; -ENAMETOOLONG: QAD_SOCKET is too long for a socket.
  */
-struct agent_link *agent_link_create(const struct agent_link *before);
+int agent_link_create(const struct agent_link *before, struct agent_link **created);
 void agent_link_destroy(struct agent_link *link);
 
 /* The thread: returns when asked to stop, or at once where it can not work. */
