@@ -4,7 +4,7 @@
  * more; at most 1.2 times the kernel's time.
  */
 #include "trim_delay.h"
-#include "child.h"
+#include "qa.h"
 
 #include <errno.h>
 #include <getopt.h>

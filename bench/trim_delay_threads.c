@@ -18,6 +18,7 @@
 
 struct measured {
 	struct histogram *histogram; /* atomic: the other thread says where to count; NULL: end */
+	struct histogram *counting;  /* atomic: where something has been counted */
 	bool wants_fifo, is_fifo;
 	uint64_t random;
 	char *blocks[SLOTS];
@@ -41,11 +42,12 @@ static void *replace_blocks(void *context)
 	const struct sched_param priority = {.sched_priority = 1};
 	struct histogram *histogram;
 	measured->is_fifo = measured->wants_fifo && pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority) == 0;
-	/* Pairs with the releases in two_turns and trim_delay_measure: a histogram is empty before it is shown. */
+	/* Pairs with the releases in turn_to and trim_delay_measure: a histogram is empty before it is shown. */
 	while ((histogram = __atomic_load_n(&measured->histogram, __ATOMIC_ACQUIRE)) != NULL) {
 		char **block = &measured->blocks[(child_random(&measured->random) >> 32) % SLOTS];
 		qa_free(*block);
 		*block = timed_alloc(measured, histogram);
+		__atomic_store_n(&measured->counting, histogram, __ATOMIC_RELEASE);
 	}
 	for (unsigned i = 0; i < SLOTS; i++)
 		qa_free(measured->blocks[i]);
@@ -86,22 +88,33 @@ static void trim_once(struct trimmer *trimmer)
 	trimmer->result->threads_skipped += trimmed.threads_skipped;
 }
 
-/* A turn without trims, then one with; each as many times. */
+/* Returns when the measured thread counts there: a turn without a count would say nothing. */
+static void turn_to(struct measured *measured, struct histogram *histogram)
+{
+	__atomic_store_n(&measured->histogram, histogram, __ATOMIC_RELEASE);
+	while (__atomic_load_n(&measured->counting, __ATOMIC_ACQUIRE) != histogram)
+		sched_yield();
+}
+
+/* A turn with trims, then one without that lasts as long. */
 static void two_turns(struct trimmer *trimmer, struct measured *measured)
 {
-	struct delay_result *result = trimmer->result;
-	unsigned count = trimmer->options->trims_a_turn, left = trimmer->options->trims - trimmer->trims;
-	if (count > left)
-		count = left;
-	for (int is_trimming = 0; is_trimming < 2; is_trimming++) {
-		__atomic_store_n(&measured->histogram, is_trimming ? &result->with : &result->without,
-				 __ATOMIC_RELEASE);
-		for (unsigned i = 0; i < count; i++) {
-			waste(trimmer->blocks, trimmer->options->waste_bytes / WASTE_BLOCK_BYTES);
-			if (is_trimming)
-				trim_once(trimmer);
-		}
+	size_t blocks = trimmer->options->waste_bytes / WASTE_BLOCK_BYTES;
+	unsigned end = trimmer->trims + trimmer->options->trims_a_turn;
+	if (end > trimmer->options->trims)
+		end = trimmer->options->trims;
+	turn_to(measured, &trimmer->result->with);
+	uint64_t start = child_now_ns();
+	while (trimmer->trims < end) {
+		waste(trimmer->blocks, blocks);
+		trim_once(trimmer);
 	}
+	uint64_t duration = child_now_ns() - start;
+	turn_to(measured, &trimmer->result->without);
+	start = child_now_ns();
+	do
+		waste(trimmer->blocks, blocks);
+	while (child_now_ns() - start < duration);
 }
 
 void trim_delay_measure(const struct delay_options *options, struct delay_result *result)
