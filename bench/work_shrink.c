@@ -12,7 +12,7 @@
 #define SIZE_MIN 16u
 #define SIZE_MAX_ 512u
 #define OS_PAGE_BYTES 4096u
-#define RUN_BLOCKS 1000u /* of each hundred runs one survives */
+#define RUN_BLOCKS 200u /* of each hundred runs one survives */
 #define BLOCKS_PER_MS 5000u
 #define BLOCKS_MIN 10000u
 #define BLOCKS_MAX 400000u
@@ -44,7 +44,7 @@ static void grow(struct shrink *shrink)
 static bool is_survivor(struct shrink *shrink, unsigned kind, size_t i)
 {
 	if (kind == SURVIVORS_RUNS)
-		return i / RUN_BLOCKS % 100 == 50;
+		return i / RUN_BLOCKS % 100 == 5;
 	if (kind == SURVIVORS_HUNDREDTH)
 		return i % 100 == 50;
 	return child_random(&shrink->random) % 100 == 0;
