@@ -254,6 +254,12 @@ def test_another_version(fake, qactl):
     assert result.code == 76 and "protocol 1 is not spoken here" in result.err
 
 
+def test_too_many_connections(fake, qactl):
+    fake(hello=raising(Error("busy", "you have 1,024 connections")))
+    result = qactl("ps")
+    assert result.code == 75 and "you have 1,024 connections" in result.err and "try again" in result.err
+
+
 # What qad answers
 
 

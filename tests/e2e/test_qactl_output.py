@@ -174,6 +174,17 @@ def test_a_target_that_does_not_answer_is_shown_as_it_was(fake, qactl):
     assert (result.json["age_ms"], result.json["silent"], result.json["classes"]) == (61_000, True, ROWS)
 
 
+@pytest.mark.parametrize("rows", [[], ROWS[:1]])
+def test_old_figures_without_all_classes(fake, qactl, rows):
+    last = {**fake_qad.stats_of(DOCVIEW, ROWS), "classes": rows, "age_ms": 5_000}
+    fake(stats=raising(Error("timeout", last=last)))
+    result = qactl("stats", "4242")
+    table = table_of(result.out, "BLOCK")
+    assert result.code == 75 and len(table) == len(rows) + 1 and "not all size classes are known" in result.out
+    assert (table[-1]["PAGES"], table[-1]["HELD"], table[-1]["BLOCKS USED"]) == ("-", "181.8 KiB", "-")
+    assert qactl("stats", "4242", "--json").json["classes"] == rows
+
+
 def test_a_target_that_never_answered(fake, qactl):
     fake(stats=raising(Error("timeout")))
     result = qactl("stats", "4242", "--json")

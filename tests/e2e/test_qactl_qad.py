@@ -82,6 +82,14 @@ def test_a_stopped_target_is_shown_as_it_was(serving, qactl):
     wait_until(lambda: qactl("stats", "stopped").code == 0, what="the target to answer again")
 
 
+def test_a_stopped_target_whose_classes_nobody_asked_for(serving, qactl):
+    one = serving(name="seen-by-ps")
+    wait_until(lambda: any(each["held_bytes"] for each in qactl("ps", "--json").json), what="figures")
+    one.kill(signal.SIGSTOP)
+    result = qactl("stats", "seen-by-ps")
+    assert result.code == 75 and "held        90.9 KiB" in result.out and "not all size classes are known" in result.out
+
+
 def test_a_stopped_target_that_never_answered(serving, qactl):
     one = serving(wire.FakeTarget, name="mute")
     result = qactl("stats", "mute")
