@@ -265,9 +265,9 @@ def test_too_many_connections(fake, qactl):
 
 @pytest.mark.parametrize("code,status,says", [
     ("bad_request", 76, "what qad says"), ("unknown_method", 76, "what qad says"), ("version", 76, "what qad says"),
-    ("no_target", 67, "no such target: pid 4242"), ("gone", 67, "pid 4242 ended while it was asked"),
-    ("timeout", 75, "pid 4242 did not answer in time"),
-    ("not_allowed", 77, "pid 4242 may be looked at but not trimmed"),
+    ("no_target", 67, "no such target: pid 4242"), ("gone", 67, "pid 4242: ended while it was asked"),
+    ("timeout", 75, "pid 4242: did not answer in time"),
+    ("not_allowed", 77, "pid 4242: may be looked at but not trimmed"),
     ("busy", 75, "try again"), ("failed", 76, "what qad says"), ("news\x1b", 76, r"what qad says (news\x1b)"),
 ])
 @pytest.mark.parametrize("command", ["stats", "trim"])

@@ -167,7 +167,7 @@ def test_a_target_that_does_not_answer_is_shown_as_it_was(fake, qactl):
     last = {**fake_qad.stats_of({**DOCVIEW, "silent": True}, ROWS), "age_ms": 61_000}
     fake(stats=raising(Error("timeout", last=last)))
     result = qactl("stats", "editor")
-    assert result.code == 75 and "docview (editor) (pid 4242) did not answer in time" in result.err
+    assert result.code == 75 and "docview (editor), pid 4242: did not answer in time" in result.err
     assert "last known figures, 1m01s old" in result.out and len(table_of(result.out, "BLOCK")) == 3
     result = qactl("stats", "editor", "--json")
     assert result.code == 75 and "did not answer" in result.err
@@ -188,7 +188,7 @@ def test_old_figures_without_all_classes(fake, qactl, rows):
 def test_a_target_that_never_answered(fake, qactl):
     fake(stats=raising(Error("timeout")))
     result = qactl("stats", "4242", "--json")
-    assert result.code == 75 and result.out == "" and "no earlier figures of pid 4242 are known" in result.err
+    assert result.code == 75 and result.out == "" and "pid 4242: no earlier figures are known" in result.err
 
 
 @pytest.mark.parametrize("size,shown", [
@@ -345,7 +345,7 @@ def test_trim_all_goes_on_and_the_highest_exit_code_counts(fake, qactl, codes, s
     assert [one["pid"] for one in result.json] == [one["pid"] for one in SEVERAL if one["pid"] not in codes]
     assert sorted(params["pid"] for method, params in fakes.asked if method == "trim") == [1, 2, 3, 4, 5, 6]
     for pid, code in codes.items():
-        assert f"(pid {pid})" in result.err or code in ("not_allowed", "failed")
+        assert f", pid {pid}: " in result.err or code in ("not_allowed", "failed")
     if "not_allowed" in codes.values():
         assert "may be looked at but not trimmed" in result.err
 
@@ -358,7 +358,7 @@ def test_trim_all_of_a_name_counts_what_is_not_allowed(fake, qactl):
 
     fake(ps=lambda params: {"targets": SEVERAL}, trim=trim)
     result = qactl("trim", "--all", "docview")
-    assert result.code == 77 and "other (docview) (pid 2) may be looked at" in result.err and "pid 1: " in result.out
+    assert result.code == 77 and "other (docview), pid 2: may be looked at" in result.err and "pid 1: " in result.out
 
 
 def test_trim_all_without_targets(fake, qactl):
