@@ -207,6 +207,18 @@ def test_a_dead_process_whose_connection_lives_on_leaves_ps(client, fake):
     assert target.connection.is_closed()
 
 
+@pytest.mark.parametrize("is_reaped", [True, False])
+def test_a_dead_process_can_not_become_a_target(client, fake, is_reaped):
+    child = fake(kind=wire.Child)
+    os.kill(child.pid, signal.SIGKILL)
+    os.waitid(os.P_PID, child.pid, os.WEXITED | (0 if is_reaped else os.WNOWAIT))
+    if is_reaped:
+        child.pid = 0  # its number may be another's soon
+    assert child.connection.error_of("hello", protocol=1, role="target") == "failed"
+    assert child.connection.is_closed()
+    assert targets_of(client, figures=False) == {}
+
+
 # sizes
 
 
