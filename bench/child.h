@@ -39,9 +39,15 @@ uint64_t child_now_ns(void);
 uint64_t child_rss_bytes(void);
 /* Zeroed and resident memory from the OS; never given back. */
 void *child_map(uint64_t bytes);
-/* Ends the process with a message when condition is false. */
-void child_check(bool condition, const char *what);
+void child_fail(const char *what) __attribute__((noreturn, cold));
 void child_pin(unsigned cpu);
+
+/* Ends the process with a message when condition is false. */
+static inline void child_check(bool condition, const char *what)
+{
+	if (!condition)
+		child_fail(what);
+}
 
 static inline uint64_t child_random(uint64_t *state)
 {
