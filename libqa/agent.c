@@ -97,10 +97,11 @@ static int create_thread(struct agent_link *link)
 /* With life held, and none running. before: the agent of the parent, whose addresses the child takes over, or NULL. */
 static int start(const struct agent_link *before)
 {
-	struct agent_link *link = agent_link_create(before);
+	struct agent_link *link;
+	int error = agent_link_create(before, &link);
 
-	if (link == NULL)
-		return -EAGAIN;
+	if (error != 0)
+		return error;
 	if (create_thread(link) != 0) {
 		agent_link_destroy(link);
 		return -EAGAIN;

@@ -6,9 +6,12 @@
  * A loop over one poll. Not connected: arm the watches, try the addresses, sleep until an event, or until the next try
  * when that is worth it:
  *
- *   nobody listens (a socket left over, or bound but not yet listening)   a few tries in 2.5 s, then events only
- *   qad is there but turns us away, closes soon, or its backlog is full   tries further and further apart, up to a
- * minute no socket at all                                                      events only
+ *   no socket                                             events only
+ *   nobody listens: left over, or not yet listening       a few tries in 2.5 s, then events only
+ *   qad turns us away, closes soon, has a full backlog    tries further and further apart, up to a minute
+ *
+ * To close an inotify instance costs the kernel some 20 ms, also when a process ends. So that short programs do not pay
+ * that where there is no qad, the agent does without in its first half second; and it says hello before it closes one.
  *
  * Connected: one request at a time; nothing is read while an answer is not yet written, so a qad that does not read
  * costs one buffer and no time.
@@ -34,7 +37,6 @@
 #define SCRATCH_BYTES QP_MESSAGE_MEMORY(IN_BYTES)
 /* What stays resident after an answer. */
 #define KEPT_BYTES ((size_t)64 << 10)
-#define PAGE_BYTES ((size_t)4096)
 
 #define RETRY_FIRST_MS 20
 #define RETRY_LAST_MS 60000
@@ -42,28 +44,32 @@
 #define BLIND_RETRY_MS 5000
 /* A connection that lived so long was a good one. */
 #define GOOD_MS 1000
+/* So long nothing is watched, but looked for once more at the end. */
+#define YOUNG_MS 500
 
-/* The mapping: the struct in whole pages, then the buffers. */
-#define HEAD_BYTES ((sizeof(struct agent_link) + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES)
-#define MAPPING_BYTES (HEAD_BYTES + IN_BYTES + OUT_BYTES + SCRATCH_BYTES)
+/* The mapping: the struct and in, out, scratch; each part a multiple of every page size there is, for give_back. */
+#define FRONT_BYTES ((size_t)64 << 10)
+#define MAPPING_BYTES (FRONT_BYTES + OUT_BYTES + SCRATCH_BYTES)
 
-struct agent_link *agent_link_create(const struct agent_link *before)
+_Static_assert(sizeof(struct agent_link) + IN_BYTES <= FRONT_BYTES, "the front holds both");
+_Static_assert(OUT_BYTES % FRONT_BYTES == 0 && SCRATCH_BYTES % FRONT_BYTES == 0, "whole pages");
+
+int agent_link_create(const struct agent_link *before, struct agent_link **created)
 {
-	void *mapping =
+	uint8_t *mapping =
 		mmap(NULL, MAPPING_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (mapping == MAP_FAILED)
-		return NULL;
+		return -EAGAIN;
 
-	struct agent_link *link = mapping;
-	uint8_t *buffers = (uint8_t *)mapping + HEAD_BYTES;
+	struct agent_link *link = (struct agent_link *)mapping;
 	atomic_init(&link->tid, -1);
 	atomic_init(&link->wake_fd, -1);
 	link->stop_fd = link->socket_fd = -1;
 	agent_watch_init(&link->watch);
-	qp_buffer_init_fixed(&link->in, buffers, IN_BYTES);
-	qp_buffer_init_fixed(&link->out, buffers + IN_BYTES, OUT_BYTES);
-	link->scratch = buffers + IN_BYTES + OUT_BYTES;
+	qp_buffer_init_fixed(&link->in, mapping + FRONT_BYTES - IN_BYTES, IN_BYTES);
+	qp_buffer_init_fixed(&link->out, mapping + FRONT_BYTES, OUT_BYTES);
+	link->scratch = mapping + FRONT_BYTES + OUT_BYTES;
 
 	if (before != NULL) {
 		memcpy(link->addresses, before->addresses, sizeof(link->addresses));
@@ -72,11 +78,13 @@ struct agent_link *agent_link_create(const struct agent_link *before)
 		link->address_count = qp_address_candidates(link->addresses);
 	}
 	if (link->address_count < 0) {
+		int error = link->address_count;
 		agent_link_destroy(link);
-		return NULL;
+		return error;
 	}
 	link->is_chosen = link->address_count == 1;
-	return link;
+	*created = link;
+	return 0;
 }
 
 void agent_link_destroy(struct agent_link *link)
@@ -142,7 +150,6 @@ static int connect_to(const struct agent_link *link, const struct qp_address *ad
 
 static void begin_connection(struct agent_link *link, int fd)
 {
-	agent_watch_disarm(&link->watch);
 	link->socket_fd = fd;
 	link->connected_ms = now_ms();
 	link->is_welcome = false;
@@ -186,7 +193,7 @@ static short sleep_on(const struct agent_link *link, int fd, short events, int64
 	struct pollfd fds[2] = {{.fd = link->stop_fd, .events = POLLIN}, {.fd = fd, .events = events}};
 	int count = agent_os_poll(fds, 2, timeout_ms);
 
-	return count > 0 ? fds[1].revents : 0;
+	return (short)(count > 0 ? fds[1].revents : 0);
 }
 
 static bool must_stop(const struct agent_link *link)
@@ -205,6 +212,9 @@ static void await_qad(struct agent_link *link, int outcome)
 		link->failures++;
 	if (outcome == 0 || outcome == -EAGAIN || (outcome == -ECONNREFUSED && link->failures <= REFUSED_TRIES))
 		timeout_ms = retry_delay_ms(link);
+	int64_t young_ms = link->started_ms + YOUNG_MS - now_ms();
+	if (link->watch.fd < 0 && young_ms > 0 && (timeout_ms < 0 || timeout_ms > young_ms))
+		timeout_ms = young_ms;
 	if (link->watch.has_blind_spot && (timeout_ms < 0 || timeout_ms > BLIND_RETRY_MS))
 		timeout_ms = BLIND_RETRY_MS;
 
@@ -228,7 +238,7 @@ static void find_qad(struct agent_link *link)
 	bool has_failed = link->failures > 0; /* qad took the last connection but closed it soon: not at once again */
 
 	while (!must_stop(link) && link->socket_fd < 0) {
-		if (link->watch.fd < 0)
+		if (link->watch.fd < 0 && now_ms() - link->started_ms >= YOUNG_MS)
 			agent_watch_arm(&link->watch, link->addresses, link->address_count, link->is_chosen);
 		int outcome = 0;
 		if (!has_failed)
@@ -322,6 +332,7 @@ static void serve_qad(struct agent_link *link)
 			sleep_on(link, link->socket_fd, POLLOUT, -1);
 			continue;
 		}
+		agent_watch_disarm(&link->watch);
 		outcome = answer_next(link);
 		if (outcome == 0)
 			outcome = receive(link);
@@ -358,7 +369,8 @@ void agent_link_run(struct agent_link *link)
 	if (agent_os_leave_descriptors() != 0 || agent_os_pipe(ends) != 0 || !occupy_standard_numbers(ends))
 		return;
 	link->stop_fd = ends[0];
-	link->random = (uint64_t)now_ms() ^ (uint64_t)getpid() << 32;
+	link->started_ms = now_ms();
+	link->random = (uint64_t)link->started_ms ^ (uint64_t)getpid() << 32;
 	/* Sequentially consistent, tid first: pairs with agent_link_ask_to_stop. */
 	atomic_store(&link->tid, gettid());
 	atomic_store(&link->wake_fd, ends[1]);

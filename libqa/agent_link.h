@@ -39,16 +39,16 @@ struct agent_link {
 	size_t touched_bytes; /* of out and scratch, at most, since they were given back */
 
 	bool is_welcome; /* qad answered hello */
-	int64_t connected_ms;
+	int64_t started_ms, connected_ms;
 	uint32_t failures; /* attempts in a row that came to nothing */
 	uint64_t random;
 };
 
 /*
  * Reads the environment (from the program's thread, where that is safe), or takes the addresses of before, if that is
- * not NULL. NULL: no memory, or QAD_SOCKET is too long for a socket.
+ * not NULL. 0; -EAGAIN: no memory; -ENAMETOOLONG: QAD_SOCKET is too long for a socket.
  */
-struct agent_link *agent_link_create(const struct agent_link *before);
+int agent_link_create(const struct agent_link *before, struct agent_link **created);
 void agent_link_destroy(struct agent_link *link);
 
 /* The thread: returns when asked to stop, or at once where it can not work. */

@@ -3,7 +3,7 @@
  * half changed. Before the fork, therefore, all heaps are stopped by the biased lock and all locks are taken, in the
  * one order that libqa knows:
  *
- *     agent -> pools -> trim -> list of heaps -> classes by number -> space -> records
+ *     agent -> init -> settings -> pools -> trim -> heaps -> classes by number -> space -> records
  *
  * and other threads wait at the shared pages until it is over. Where heaps can not be stopped (no membarrier), the
  * child forgets the content of other threads' caches and of the batches between threads: lost to it, but never wrong.
@@ -17,7 +17,9 @@
 
 #include "agent.h"
 #include "heap.h"
+#include "init.h"
 #include "meta.h"
+#include "options.h"
 #include "os.h"
 #include "pool.h"
 #include "shared.h"
@@ -35,6 +37,8 @@ static void before_fork(void)
 {
 	int saved = errno;
 	agent_fork_prepare();
+	init_lock();
+	options_lock();
 	pool_lock();
 	trim_lock();
 	heap_lock();
@@ -54,6 +58,8 @@ static void unlock_all(void)
 	heap_unlock();
 	trim_unlock();
 	pool_unlock();
+	options_unlock();
+	init_unlock();
 }
 
 static void after_fork_in_parent(void)

@@ -36,7 +36,9 @@ static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct heap *idle_heaps;
 static atomic_uint owners; /* heaps that have one */
 static pthread_key_t end_key;
-static bool has_caches; /* written once, before any heap is made */
+/* Written once, before any heap is made. */
+static bool has_caches;
+static uint64_t cache_bytes;
 
 void heap_lock(void)
 {
@@ -60,9 +62,8 @@ struct heap *heap_if_any(void)
 
 uint64_t heap_limit_bytes(void)
 {
-	uint64_t each = options_thread_cache_bytes();
 	unsigned threads = atomic_load_explicit(&owners, memory_order_relaxed);
-	return threads <= FULL_CACHES ? each : each * FULL_CACHES / threads;
+	return threads <= FULL_CACHES ? cache_bytes : cache_bytes * FULL_CACHES / threads;
 }
 
 /* With the list's lock held. */
@@ -135,7 +136,8 @@ static void thread_end(void *heap)
 
 void heap_init(void)
 {
-	has_caches = options_thread_cache_bytes() > 0 && pthread_key_create(&end_key, thread_end) == 0;
+	cache_bytes = options_thread_cache_bytes();
+	has_caches = cache_bytes > 0 && pthread_key_create(&end_key, thread_end) == 0;
 }
 
 struct heap *heap_current(void)

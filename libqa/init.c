@@ -5,7 +5,7 @@
  */
 #include "init.h"
 
-#include <sched.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "agent.h"
@@ -19,9 +19,8 @@
 #include "size_class.h"
 #include "space.h"
 
-enum { NOT_YET, RUNNING, DONE };
-
-static atomic_int state = NOT_YET;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool is_done;
 static __thread bool is_initialising __attribute__((tls_model("initial-exec")));
 
 static void init_allocator(void)
@@ -37,31 +36,45 @@ static void init_allocator(void)
 
 static bool init_run(void)
 {
-	int expected = NOT_YET;
-	if (atomic_compare_exchange_strong(&state, &expected, RUNNING)) {
+	if (is_initialising)
+		return false;
+	/* A lock, which fork takes too: no child may be born of a half-made allocator. */
+	pthread_mutex_lock(&lock);
+	bool is_ours = !atomic_load_explicit(&is_done, memory_order_relaxed); /* written under the lock */
+	if (is_ours) {
 		is_initialising = true;
 		init_allocator();
 		is_initialising = false;
-		atomic_store_explicit(&state, DONE, memory_order_release);
-		fork_init();
-		return true;
+		atomic_store_explicit(&is_done, true, memory_order_release);
 	}
-	if (is_initialising)
-		return false;
-	while (atomic_load_explicit(&state, memory_order_acquire) != DONE)
-		sched_yield();
+	pthread_mutex_unlock(&lock);
+	if (is_ours)
+		fork_init();
 	return true;
 }
 
 bool init_ensure(void)
 {
 	/* acquire: pairs with the release above; what was set up is seen */
-	return atomic_load_explicit(&state, memory_order_acquire) == DONE || init_run();
+	return atomic_load_explicit(&is_done, memory_order_acquire) || init_run();
+}
+
+void init_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void init_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
 }
 
 __attribute__((constructor)) static void library_loaded(void)
 {
 	fork_init();
+	/* While there is one thread: with more, as after agent_boot, the kernel takes some 15 ms for the registration.
+	 */
+	os_barrier_init();
 	agent_boot();
 }
 

@@ -13,4 +13,8 @@
  */
 bool init_ensure(void);
 
+/* For fork: nobody is in the middle of it meanwhile. */
+void init_lock(void);
+void init_unlock(void);
+
 #endif

@@ -115,24 +115,29 @@ static void load(void)
 	}
 }
 
-static void options_lock(void)
+void options_lock(void)
 {
 	pthread_mutex_lock(&lock);
 	load();
+}
+
+void options_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
 }
 
 bool options_agent(void)
 {
 	options_lock();
 	bool value = agent;
-	pthread_mutex_unlock(&lock);
+	options_unlock();
 	return value;
 }
 
 const char *options_name(void)
 {
 	options_lock();
-	pthread_mutex_unlock(&lock);
+	options_unlock();
 	return name;
 }
 
@@ -141,7 +146,7 @@ uint32_t options_page_size_bytes(void)
 	options_lock();
 	is_taken = true;
 	uint32_t value = page_size_bytes;
-	pthread_mutex_unlock(&lock);
+	options_unlock();
 	return value;
 }
 
@@ -150,7 +155,7 @@ uint64_t options_thread_cache_bytes(void)
 	options_lock();
 	is_taken = true;
 	uint64_t value = thread_cache_bytes;
-	pthread_mutex_unlock(&lock);
+	options_unlock();
 	return value;
 }
 
@@ -163,6 +168,6 @@ int qa_set(const char *setting, const char *value)
 	for (unsigned i = 0; i < OPTIONS; i++)
 		if (strcmp(setting, options[i].setting) == 0)
 			result = options[i].set(value);
-	pthread_mutex_unlock(&lock);
+	options_unlock();
 	return result;
 }

@@ -11,6 +11,10 @@
 bool options_agent(void);
 const char *options_name(void); /* "" when there is none; valid for ever */
 
+/* For fork: nobody reads or changes a setting meanwhile. */
+void options_lock(void);
+void options_unlock(void);
+
 /* From then on qa_set can not change them. */
 uint32_t options_page_size_bytes(void);
 uint64_t options_thread_cache_bytes(void); /* 0: no caches */

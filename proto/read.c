@@ -29,7 +29,7 @@ static void take_method(struct qp_message *message, const msgpack_object *object
 {
 	const msgpack_object_str *text = &object->via.str;
 
-	if (object->type != MSGPACK_OBJECT_STR)
+	if (object->type != MSGPACK_OBJECT_STR || text->size == 0) /* an empty one has no ptr */
 		return;
 	if (text->size >= sizeof(message->method) || memchr(text->ptr, 0, text->size) != NULL) {
 		strcpy(message->method, "?");

@@ -79,7 +79,7 @@ int answer_check(const struct qp_message *message, const char *who)
 			return answer_no_target(who);
 		if (!answer->text || !who)
 			return say_what_qad_says(&reader, code, answer->status);
-		output_say("%s %s", who, answer->text);
+		output_say("%s: %s", who, answer->text);
 		return answer->status;
 	}
 	return say_what_qad_says(&reader, code, EX_PROTOCOL);

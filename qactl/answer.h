@@ -7,7 +7,7 @@
 #include "read.h"
 
 /*
- * 0 when the response is a result. Else says what its error means for the target called who ("docview (pid 7)",
+ * 0 when the response is a result. Else says what its error means for the target called who ("docview, pid 7",
  * escaped; NULL when no target was asked) and returns the exit status: docs/PROTOCOL.md, "Errors".
  */
 int answer_check(const struct qp_message *message, const char *who);

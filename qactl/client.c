@@ -100,16 +100,17 @@ static int connect_first(struct client *client, const struct qp_address *address
 	return -ENOTCONN;
 }
 
-/* hello is refused: to a protocol that is not spoken, or by something that is no qad. */
+/* hello is refused: a connection too many, a protocol that is not spoken, or something that is no qad. */
 static int keep_refusal(struct client *client, const struct qp_message *message)
 {
 	struct qp_reader reader = qp_reader_of(&message->body);
-	char text[sizeof(client->refusal) / 4];
+	char text[sizeof(client->refusal) / 4], code[32];
 
 	qp_read_string_or(&reader, "message", text, sizeof(text), "hello is refused");
 	text_escape(client->refusal, sizeof(client->refusal), text);
 	client->detail = client->refusal;
-	return -EPROTO;
+	qp_read_string_or(&reader, "code", code, sizeof(code), "");
+	return strcmp(code, "busy") == 0 ? -EBUSY : -EPROTO;
 }
 
 static int say_hello(struct client *client)

@@ -34,7 +34,7 @@ struct client {
 	bool is_option;         /* by --socket */
 	int waited_ms;          /* the deadline that passed, with -ETIMEDOUT */
 	char refusal[512];      /* what qad said to hello */
-	const char *detail;     /* what was wrong, with -EPROTO */
+	const char *detail;     /* what was wrong, with -EPROTO and -EBUSY */
 };
 
 void client_init(struct client *client);
@@ -42,7 +42,8 @@ void client_finish(struct client *client);
 
 /*
  * Connects to the first address where a qad listens, or only to socket_path if it is not NULL, and says hello.
- * -ENAMETOOLONG, -EINVAL: the path is of no use; -ENOTCONN: no qad at any address; else as client_receive.
+ * -ENAMETOOLONG, -EINVAL: the path is of no use; -ENOTCONN: no qad at any address; -EBUSY: qad has too many connections
+ * of this user; else as client_receive.
  */
 int client_open(struct client *client, const char *socket_path);
 

@@ -78,6 +78,10 @@ int client_fail(const struct client *client, int error)
 		output_say("qad at %s did not answer within %d s; is it stopped, or is something else listening there?",
 			   path, client->waited_ms / 1000);
 		return EX_UNAVAILABLE;
+	case EBUSY:
+		output_say("qad at %s takes no more of you now: %s; try again when other clients of yours have ended",
+			   path, client->detail);
+		return EX_TEMPFAIL;
 	case EPROTO:
 		output_say("%s: what listens there does not speak this qactl's protocol: %s", path, client->detail);
 		return EX_PROTOCOL;

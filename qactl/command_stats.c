@@ -84,7 +84,7 @@ static int show_last(const struct request *request, const struct qp_message *mes
 
 	qp_read_string_or(&reader, "code", code, sizeof(code), "");
 	if (!last && strcmp(code, "timeout") == 0)
-		output_say("no earlier figures of %s are known", who);
+		output_say("%s: no earlier figures are known", who);
 	if (!last)
 		return EX_TEMPFAIL;
 	status = show(request, last);

@@ -93,7 +93,7 @@ static int take_matches(const struct target_list *list, struct resolve_result *r
 
 		match->pid = target->pid;
 		target_label(target->command, target->name, label, sizeof(label));
-		snprintf(match->who, sizeof(match->who), "%s (pid %" PRIu64 ")", label, target->pid);
+		snprintf(match->who, sizeof(match->who), "%s, pid %" PRIu64, label, target->pid);
 	}
 	return 0;
 }

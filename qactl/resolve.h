@@ -19,7 +19,7 @@ struct resolve_query {
 
 struct resolve_match {
 	uint64_t pid;
-	char who[TARGET_LABEL_BYTES + 32]; /* for messages, escaped: "docview (pid 7)", or "pid 7" */
+	char who[TARGET_LABEL_BYTES + 32]; /* for messages, escaped: "docview, pid 7", or "pid 7" */
 };
 
 struct resolve_result {

@@ -26,12 +26,12 @@ static void format_block(const void *row, char *cell, size_t cell_bytes)
 		snprintf(cell, cell_bytes, "%" PRIu64, figures_of(row)->block_size);
 }
 
-/* Blocks above the largest class are not made of pages. */
+/* Blocks above the largest class are not made of pages; what is the sum of rows is not known when some are not. */
 static void format_pages(const void *row, char *cell, size_t cell_bytes)
 {
 	const struct stats_row *shown = row;
 
-	if (!shown->is_total && shown->figures.block_size == 0)
+	if (shown->is_partial || (!shown->is_total && shown->figures.block_size == 0))
 		snprintf(cell, cell_bytes, "-");
 	else
 		snprintf(cell, cell_bytes, "%" PRIu64, shown->figures.pages);
@@ -59,7 +59,10 @@ static void format_percent(const void *row, char *cell, size_t cell_bytes)
 
 static void format_blocks(const void *row, char *cell, size_t cell_bytes)
 {
-	snprintf(cell, cell_bytes, "%" PRIu64, figures_of(row)->used_blocks);
+	if (((const struct stats_row *)row)->is_partial)
+		snprintf(cell, cell_bytes, "-");
+	else
+		snprintf(cell, cell_bytes, "%" PRIu64, figures_of(row)->used_blocks);
 }
 
 static void format_name(const void *row, char *cell, size_t cell_bytes)
@@ -75,11 +78,15 @@ static const struct table_column columns[] = {
 };
 enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
 
-/* Bytes are those of the totals; what only rows have is summed. Returns whether any row has a name. */
+/*
+ * Bytes are those of the totals; what only rows have is summed. Of old figures qad may have some rows or none. Returns
+ * whether any row has a name.
+ */
 static bool fill_total_row(struct stats *stats)
 {
 	const struct qp_totals *totals = &stats->target.totals;
 	struct stats_row *total = &stats->rows[stats->row_count];
+	uint64_t held_bytes = 0;
 	bool has_names = false;
 
 	memset(total, 0, sizeof(*total));
@@ -90,10 +97,12 @@ static bool fill_total_row(struct stats *stats)
 	for (size_t i = 0; i < stats->row_count; i++) {
 		const struct qp_class *row = &stats->rows[i].figures;
 
+		held_bytes += row->held_bytes;
 		total->figures.pages += row->pages;
 		total->figures.used_blocks += row->used_blocks;
 		has_names = has_names || row->name[0];
 	}
+	total->is_partial = held_bytes < totals->held_bytes;
 	return has_names;
 }
 
@@ -167,6 +176,8 @@ void stats_print(FILE *out, struct stats *stats)
 		fprintf(out, "  last known figures, %s old\n", age);
 	}
 	print_totals(out, &stats->target);
+	if (stats->rows[stats->row_count].is_partial)
+		fputs("  not all size classes are known of these figures\n", out);
 	fputc('\n', out);
 	table_print(out, &table);
 }

@@ -12,6 +12,7 @@
 
 struct stats_row {
 	bool is_total;
+	bool is_partial; /* the total of rows of which some are not known */
 	struct qp_class figures;
 };
 

@@ -30,7 +30,7 @@ void describe_stats(struct qp_buffer *out, const struct target *target, const st
 {
 	struct process_sample sample = {0};
 
-	process_sample(target->peer->who.pid, target->process.start_ticks, &sample);
+	process_sample(&target->process, &sample);
 	qp_write_map(out, DESCRIBE_STATS_PAIRS);
 	describe_target(out, target, &sample);
 	describe_totals(out, &figures->totals, age_ms);

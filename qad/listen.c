@@ -98,17 +98,23 @@ static int take_place(struct listener *listener)
 	return 0;
 }
 
-int listener_open(struct listener *listener, const struct qp_address *address, struct log *log)
+void listener_init(struct listener *listener, struct log *log)
+{
+	*listener = (struct listener){.log = log, .socket = -1, .spare = -1};
+}
+
+int listener_open(struct listener *listener, const struct qp_address *address)
 {
 	int error, lock;
 
-	*listener = (struct listener){.log = log, .address = *address, .socket = -1, .spare = -1};
+	listener->address = *address;
 	error = make_directory(listener);
 	if (error != 0)
 		return error;
 	lock = lock_directory(address);
 	if (lock < 0) {
-		log_write(log, LOG_LEVEL_ERROR, "can not open the directory of %s: %s", address->path, strerror(-lock));
+		log_write(listener->log, LOG_LEVEL_ERROR, "can not open the directory of %s: %s", address->path,
+			  strerror(-lock));
 		return lock;
 	}
 	error = check_place(listener);
@@ -203,8 +209,10 @@ int listener_start(struct listener *listener, uv_loop_t *loop, struct peers *pee
 {
 	int error = uv_poll_init(loop, &listener->poll, listener->socket);
 
-	if (error != 0)
+	if (error != 0) {
+		log_write(listener->log, LOG_LEVEL_ERROR, "can not wait for connections: %s", uv_strerror(error));
 		return error;
+	}
 	listener->peers = peers;
 	listener->poll.data = listener;
 	uv_timer_init(loop, &listener->retry);

@@ -30,14 +30,17 @@ struct listener {
 	bool is_short; /* of descriptors: told, and not yet over */
 };
 
+/* Not listening yet; listener_close is allowed from now on. */
+void listener_init(struct listener *listener, struct log *log);
+
 /*
  * Listens at the address: makes the directory, replaces the socket of a qad that is gone. 0 or a negative errno, after
  * a line in the log that says what to do: -EADDRINUSE  another qad is listening there, or the file there is no socket
  *   others       the directory or the socket can not be made
  */
-int listener_open(struct listener *listener, const struct qp_address *address, struct log *log);
+int listener_open(struct listener *listener, const struct qp_address *address);
 
-/* Accepts from now on. 0 or a negative errno. */
+/* Accepts from now on. 0 or a negative errno, after a line in the log. */
 int listener_start(struct listener *listener, uv_loop_t *loop, struct peers *peers);
 
 /* There may be room for a connection again. */

@@ -45,7 +45,7 @@ static size_t sample_visible(struct client *client)
 		if (!is_visible(client, target))
 			continue;
 		target->sample = (struct process_sample){0};
-		if (process_sample(target->peer->who.pid, target->process.start_ticks, &target->sample) == -ESRCH)
+		if (process_sample(&target->process, &target->sample) == -ESRCH)
 			peer_end(target->peer, "its process ended");
 		else
 			count++;

@@ -6,6 +6,7 @@
 #ifndef QAD_PROCESS_H
 #define QAD_PROCESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -21,15 +22,25 @@ struct identity {
 /* 0 or a negative errno. */
 int identity_of_socket(int socket, struct identity *identity);
 
-/* What does not change while a process image lives. The texts are UTF-8. */
+/*
+ * Whether the process that connected still lives. What was read in /proc about its pid before is about that process
+ * then, and not about a later one with the same pid. Kernels before 6.5 can not tell; then it is taken to live.
+ */
+bool identity_is_alive(int socket);
+
 struct process {
-	uint64_t start_ticks; /* since boot */
-	char command[QP_NAME_BYTES + 1];
-	char *cgroup; /* never NULL; "" when /proc does not tell */
+	pid_t pid;
+	uint64_t start_ticks;            /* since boot */
+	int statm;                       /* its /proc/<pid>/statm, or -1 */
+	char command[QP_NAME_BYTES + 1]; /* the texts are UTF-8 */
+	char *cgroup;                    /* never NULL; "" when /proc does not tell */
 	char *exe;
 };
 
-/* 0; -ESRCH: there is no such process (any more); -ENOMEM; another negative errno when /proc can not be read. */
+/*
+ * Reads what does not change while the image of the process lives. 0; -ESRCH: there is no such process (any more);
+ * -ENOMEM; another negative errno when /proc can not be read.
+ */
 int process_init(struct process *process, pid_t pid);
 void process_finish(struct process *process);
 
@@ -38,7 +49,7 @@ struct process_sample {
 	uint64_t uptime_s;
 };
 
-/* What changes. 0; -ESRCH: the process ended, or its pid belongs to another one now; another negative errno. */
-int process_sample(pid_t pid, uint64_t start_ticks, struct process_sample *sample);
+/* What changes. 0; -ESRCH: the process ended, also when its pid belongs to another one now; another negative errno. */
+int process_sample(const struct process *process, struct process_sample *sample);
 
 #endif

@@ -85,7 +85,7 @@ static uint64_t resident_bytes(const struct target *target)
 {
 	struct process_sample sample = {0};
 
-	process_sample(target->peer->who.pid, target->process.start_ticks, &sample);
+	process_sample(&target->process, &sample);
 	return sample.rss_bytes;
 }
 

@@ -51,12 +51,9 @@ static void on_room(void *owner)
 
 static const struct peer_events events = {.message = on_message, .gone = on_gone, .room = on_room};
 
-static void end(struct server *server, const char *reason)
+static void close_all(struct server *server)
 {
-	if (server->is_ending)
-		return;
 	server->is_ending = true;
-	log_write(&server->log, LOG_LEVEL_NOTICE, "ends: %s", reason);
 	listener_close(&server->listener);
 	peers_close(&server->peers, "qad ends");
 	questions_close(&server->service.questions);
@@ -66,7 +63,12 @@ static void end(struct server *server, const char *reason)
 
 static void on_signal(uv_signal_t *handle, int signal)
 {
-	end(handle->data, signal == SIGTERM ? "SIGTERM" : "SIGINT");
+	struct server *server = handle->data;
+
+	if (server->is_ending)
+		return;
+	log_write(&server->log, LOG_LEVEL_NOTICE, "ends: %s", signal == SIGTERM ? "SIGTERM" : "SIGINT");
+	close_all(server);
 }
 
 /* A connection is a descriptor; the soft limit is often 1,024. */
@@ -108,7 +110,10 @@ static void init_service(struct server *server, const struct server_options *opt
 	questions_init(&service->questions, &server->loop, &server->log);
 }
 
-/* The loop is there. Ends with the loop empty again, whatever happens. */
+/*
+ * The loop is there. Ends with the loop empty again, whatever happens. Signals come first: from the moment at which the
+ * socket can be seen, qad can be told to end and takes it with it.
+ */
 static int serve(struct server *server, const struct server_options *options)
 {
 	int error = peers_init(&server->peers, &server->loop, &server->log, &events, server);
@@ -118,11 +123,13 @@ static int serve(struct server *server, const struct server_options *options)
 	init_service(server, options);
 	error = start_signals(server);
 	if (error == 0)
+		error = listener_open(&server->listener, &options->address);
+	if (error == 0)
 		error = listener_start(&server->listener, &server->loop, &server->peers);
 	if (error == 0)
 		log_write(&server->log, LOG_LEVEL_NOTICE, "listening on %s", options->address.path);
 	else
-		end(server, uv_strerror(error));
+		close_all(server);
 	uv_run(&server->loop, UV_RUN_DEFAULT);
 	qp_buffer_finish(&server->service.out);
 	registry_finish(&server->service.registry);
@@ -140,11 +147,9 @@ int server_run(const struct server_options *options)
 		return error;
 	}
 	log_init(&server->log, options->level);
+	listener_init(&server->listener, &server->log);
 	raise_descriptor_limit(&server->log);
-	error = listener_open(&server->listener, &options->address, &server->log);
-	if (error == 0)
-		error = serve(server, options);
-	listener_close(&server->listener);
+	error = serve(server, options);
 	int left = uv_loop_close(&server->loop);
 	if (left != 0)
 		log_write(&server->log, LOG_LEVEL_ERROR, "handles were left open: %s", uv_strerror(left));

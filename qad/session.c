@@ -96,8 +96,10 @@ static int create_target(struct peer *peer, const struct hello *hello, struct ta
 	if (target == NULL)
 		return -ENOMEM;
 	error = process_init(&target->process, peer->who.pid);
+	if (error == 0 && !identity_is_alive(peer->socket))
+		error = -ESRCH;
 	if (error != 0) {
-		free(target);
+		free_target(target);
 		return error;
 	}
 	target->peer = peer;

@@ -156,7 +156,7 @@ int qa_trim(const struct qa_trim_options *options, struct qa_trim_result *result
  * unless QA_AGENT is off or the program is set-user-ID. All signals are blocked in it; it never prints.
  *
  * qa_agent_start: starts it when it is not running. 0, or a negative errno (-EAGAIN: no thread could be made; -EPERM:
- * set-user-ID).
+ * set-user-ID; -ENAMETOOLONG: QAD_SOCKET).
  *
  * qa_agent_stop: ends it and its connection, and waits until the thread is gone; needed by a program that calls
  * setns(2) or unshare(2) where they demand a single thread. It stays off, in forked children too, until qa_agent_start.

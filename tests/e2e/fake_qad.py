@@ -76,6 +76,7 @@ class FakeQad:
         self.path = str(path)
         self.asked = []  # (method, params), in order
         self.errors = "strict"  # of strings that are encoded
+        self.garbage = []  # what came and is no request
         self.most_waiting = 0  # requests that came before an answer was given; the last of them is answered first
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.listener.bind(str(path))
@@ -100,14 +101,16 @@ class FakeQad:
         try:
             while data := peer.recv(65_536):
                 unpacker.feed(data)
-                waiting += [request[1:] for request in unpacker]
+                for frame in unpacker:
+                    (waiting if isinstance(frame, list) else self.garbage).append(frame)
                 self.most_waiting = max(self.most_waiting, len(waiting))
                 while waiting:
                     self._answer(peer, *waiting.pop())
         except OSError:
             pass
 
-    def _answer(self, peer, number, method, params):
+    def _answer(self, peer, kind, number, method, params):
+        assert kind == 0
         self.asked.append((method, params))
         try:
             result = self.answers[method](params)

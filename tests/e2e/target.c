@@ -14,6 +14,7 @@
  *   fork, child COMMAND            fork, answers pid=PID; obey in the child
  *   spawn                          start a program; answers fds=N, the descriptors it has beside the standard three
  *   agent start|stop, trim         qa_agent_start, qa_agent_stop, qa_trim
+ *   chroot PATH                    chroot, where there is no /proc
  *   close-all                      close every descriptor from 3 on, then occupy these numbers; answers occupied=N
  *   occupied                       answers bytes=N that somebody else wrote into the occupied ones
  *   signals, counts                count every signal from now on; answers signals=N eintr=N
@@ -321,6 +322,8 @@ static bool obey_process(const char *command, char answer[LINE_SIZE])
 		answer_status(answer, 0);
 	} else if (strcmp(command, "trim") == 0) {
 		answer_status(answer, qa_trim(NULL, NULL));
+	} else if (strncmp(command, "chroot ", 7) == 0) {
+		answer_status(answer, chroot(command + 7) == 0 ? 0 : -errno);
 	} else if (strcmp(command, "close-all") == 0) {
 		fds_close_all();
 		answer_number(answer, "occupied", (long long)occupied_count);

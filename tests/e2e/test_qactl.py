@@ -254,14 +254,20 @@ def test_another_version(fake, qactl):
     assert result.code == 76 and "protocol 1 is not spoken here" in result.err
 
 
+def test_too_many_connections(fake, qactl):
+    fake(hello=raising(Error("busy", "you have 1,024 connections")))
+    result = qactl("ps")
+    assert result.code == 75 and "you have 1,024 connections" in result.err and "try again" in result.err
+
+
 # What qad answers
 
 
 @pytest.mark.parametrize("code,status,says", [
     ("bad_request", 76, "what qad says"), ("unknown_method", 76, "what qad says"), ("version", 76, "what qad says"),
-    ("no_target", 67, "no such target: pid 4242"), ("gone", 67, "pid 4242 ended while it was asked"),
-    ("timeout", 75, "pid 4242 did not answer in time"),
-    ("not_allowed", 77, "pid 4242 may be looked at but not trimmed"),
+    ("no_target", 67, "no such target: pid 4242"), ("gone", 67, "pid 4242: ended while it was asked"),
+    ("timeout", 75, "pid 4242: did not answer in time"),
+    ("not_allowed", 77, "pid 4242: may be looked at but not trimmed"),
     ("busy", 75, "try again"), ("failed", 76, "what qad says"), ("news\x1b", 76, r"what qad says (news\x1b)"),
 ])
 @pytest.mark.parametrize("command", ["stats", "trim"])
@@ -325,3 +331,14 @@ def test_output_that_can_not_be_written(fake, words):
     assert done.returncode == 74 and "could be written" in done.stderr
     done = subprocess.run(["sh", "-c", 'exec "$0" "$@" >&- 2>&- <&-', QACTL, *words], env=environment)
     assert done.returncode == 74
+
+
+def test_a_closed_stdout_does_not_become_the_connection(fake):
+    """The table is longer than stdio's buffer, so it is written while the connection is open."""
+    targets = [{**fake_qad.target(pid=1 + i), **fake_qad.totals()} for i in range(200)]
+    fakes = fake(ps=lambda params: {"targets": targets})
+    done = subprocess.run(["sh", "-c", 'exec "$0" ps >&-', QACTL], stderr=subprocess.PIPE, text=True,
+                          env=clean_environment(QAD_SOCKET=fakes.path))
+    assert done.returncode == 74
+    fakes.close()
+    assert fakes.garbage == [] and [method for method, _ in fakes.asked] == ["hello", "ps"]

@@ -102,6 +102,26 @@ def test_ps_without_targets(fake, qactl):
 # stats
 
 
+STATS = """\
+docview (editor), pid 4242, user root, up 1m15s, libqa 0.1.0, pages of 64.0 KiB
+  held      181.8 KiB
+  used       46.9 KiB
+  cached    134.9 KiB  74.2 % of held: thread 2.0 KiB, partial 3.9 KiB, empty 128.0 KiB, slack 1.0 KiB
+  rss         4.8 MiB  the whole process
+  threads           1  with a cache
+
+BLOCK  PAGES       HELD      USED     CACHED  CACHED%  BLOCKS USED
+   24      2   90.9 KiB  23.4 KiB   67.5 KiB     74.2         1000
+ 4096      2   90.9 KiB  23.4 KiB   67.5 KiB     74.2            5
+TOTAL      4  181.8 KiB  46.9 KiB  134.9 KiB     74.2         1005
+"""
+
+
+def test_stats_to_the_letter(fake, qactl):
+    fake()
+    assert qactl("stats", "4242").out == STATS
+
+
 def test_stats_lines_up(fake, qactl):
     rows = [fake_qad.class_row(16, pages=1), fake_qad.class_row(1024, pages=123_456, used_blocks=10**9, used=10**12),
             fake_qad.class_row(2048, used=0), fake_qad.class_row(0, pages=0, used_blocks=3, used=15 * 2**20, thread=0,
@@ -147,17 +167,28 @@ def test_a_target_that_does_not_answer_is_shown_as_it_was(fake, qactl):
     last = {**fake_qad.stats_of({**DOCVIEW, "silent": True}, ROWS), "age_ms": 61_000}
     fake(stats=raising(Error("timeout", last=last)))
     result = qactl("stats", "editor")
-    assert result.code == 75 and "docview (editor) (pid 4242) did not answer in time" in result.err
+    assert result.code == 75 and "docview (editor), pid 4242: did not answer in time" in result.err
     assert "last known figures, 1m01s old" in result.out and len(table_of(result.out, "BLOCK")) == 3
     result = qactl("stats", "editor", "--json")
     assert result.code == 75 and "did not answer" in result.err
     assert (result.json["age_ms"], result.json["silent"], result.json["classes"]) == (61_000, True, ROWS)
 
 
+@pytest.mark.parametrize("rows", [[], ROWS[:1]])
+def test_old_figures_without_all_classes(fake, qactl, rows):
+    last = {**fake_qad.stats_of(DOCVIEW, ROWS), "classes": rows, "age_ms": 5_000}
+    fake(stats=raising(Error("timeout", last=last)))
+    result = qactl("stats", "4242")
+    table = table_of(result.out, "BLOCK")
+    assert result.code == 75 and len(table) == len(rows) + 1 and "not all size classes are known" in result.out
+    assert (table[-1]["PAGES"], table[-1]["HELD"], table[-1]["BLOCKS USED"]) == ("-", "181.8 KiB", "-")
+    assert qactl("stats", "4242", "--json").json["classes"] == rows
+
+
 def test_a_target_that_never_answered(fake, qactl):
     fake(stats=raising(Error("timeout")))
     result = qactl("stats", "4242", "--json")
-    assert result.code == 75 and result.out == "" and "no earlier figures of pid 4242 are known" in result.err
+    assert result.code == 75 and result.out == "" and "pid 4242: no earlier figures are known" in result.err
 
 
 @pytest.mark.parametrize("size,shown", [
@@ -314,7 +345,7 @@ def test_trim_all_goes_on_and_the_highest_exit_code_counts(fake, qactl, codes, s
     assert [one["pid"] for one in result.json] == [one["pid"] for one in SEVERAL if one["pid"] not in codes]
     assert sorted(params["pid"] for method, params in fakes.asked if method == "trim") == [1, 2, 3, 4, 5, 6]
     for pid, code in codes.items():
-        assert f"(pid {pid})" in result.err or code in ("not_allowed", "failed")
+        assert f", pid {pid}: " in result.err or code in ("not_allowed", "failed")
     if "not_allowed" in codes.values():
         assert "may be looked at but not trimmed" in result.err
 
@@ -327,7 +358,7 @@ def test_trim_all_of_a_name_counts_what_is_not_allowed(fake, qactl):
 
     fake(ps=lambda params: {"targets": SEVERAL}, trim=trim)
     result = qactl("trim", "--all", "docview")
-    assert result.code == 77 and "other (docview) (pid 2) may be looked at" in result.err and "pid 1: " in result.out
+    assert result.code == 77 and "other (docview), pid 2: may be looked at" in result.err and "pid 1: " in result.out
 
 
 def test_trim_all_without_targets(fake, qactl):

@@ -82,6 +82,14 @@ def test_a_stopped_target_is_shown_as_it_was(serving, qactl):
     wait_until(lambda: qactl("stats", "stopped").code == 0, what="the target to answer again")
 
 
+def test_a_stopped_target_whose_classes_nobody_asked_for(serving, qactl):
+    one = serving(name="seen-by-ps")
+    wait_until(lambda: any(each["held_bytes"] for each in qactl("ps", "--json").json), what="figures")
+    one.kill(signal.SIGSTOP)
+    result = qactl("stats", "seen-by-ps")
+    assert result.code == 75 and "held       90.9 KiB" in result.out and "not all size classes are known" in result.out
+
+
 def test_a_stopped_target_that_never_answered(serving, qactl):
     one = serving(wire.FakeTarget, name="mute")
     result = qactl("stats", "mute")
@@ -96,7 +104,7 @@ def test_trim_of_a_stopped_target_does_not_hold_up_the_others(serving, qactl):
     wait_known(qactl, one, *others)
     one.kill(signal.SIGSTOP)
     result = qactl("trim", "--all", "--json")
-    assert result.code == 75 and f"(pid {one.pid}) did not answer in time" in result.err
+    assert result.code == 75 and f"pid {one.pid}: did not answer in time" in result.err
     assert {outcome["pid"] for outcome in result.json} == {other.pid for other in others}
 
 
@@ -109,7 +117,7 @@ def test_a_target_that_ends_while_it_is_asked(serving, qactl, socket_path, comma
     pid = one.pid
     one.end()
     out, err = client.communicate(timeout=30)
-    assert (client.returncode, out) == (67, "") and f"pid {pid} ended while it was asked" in err
+    assert (client.returncode, out) == (67, "") and f"pid {pid}: ended while it was asked" in err
     assert qactl(command, "mortal").code == 67
 
 

@@ -1,7 +1,9 @@
 """qad as a daemon: its place in the file system, its signals, its command line; and who may see what."""
 
+import contextlib
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import socket
@@ -166,6 +168,21 @@ def test_it_ends_cleanly_with_peers_and_open_questions(qad, socket_path, number)
     target.end()
 
 
+@pytest.mark.parametrize("number, code", [(signal.SIGTERM, 0), (signal.SIGINT, 0), (signal.SIGHUP, None),
+                                          (signal.SIGPIPE, None)])
+def test_a_signal_may_come_as_soon_as_the_socket_is_there(socket_path, number, code):
+    for _ in range(20):
+        process = subprocess.Popen([QAD, "--socket", socket_path], stderr=subprocess.DEVNULL, env=clean_environment())
+        while not os.path.lexists(socket_path):
+            assert process.poll() is None
+        process.send_signal(number)
+        if code is None:
+            assert serves(socket_path)
+            process.terminate()
+        assert process.wait(DEADLINE) == 0
+        assert os.listdir(socket_path.parent) == []
+
+
 def test_it_goes_on_after_sighup_and_a_broken_pipe(qad, socket_path):
     for number in (signal.SIGHUP, signal.SIGPIPE):
         qad.process.send_signal(number)
@@ -317,6 +334,51 @@ def test_the_groups_widen_what_a_client_may(users):
 def test_a_group_may_be_given_by_name(users):
     all_users = users("--read-group", "root")
     assert all_users.rights_of(all_users.client(OTHER_UID + 1, groups=[0])) == [SEEN, SEEN]
+
+
+def connect_1024_times(path, first):
+    """In a child: as often as one user may; then waits to be killed."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
+    first.call("hello", protocol=1, role="client")
+    kept = []
+    with contextlib.suppress(wire.RemoteError):  # full: the test has the 8,192nd itself
+        while len(kept) < 1023:
+            kept.append(wire.client(path))
+    while kept:
+        signal.pause()
+
+
+def why_refused(path):
+    """The message of the error busy to hello, or None."""
+    connection = wire.connect(path)
+    try:
+        connection.call("hello", protocol=1, role="client")
+    except wire.RemoteError as error:
+        assert error.code == "busy"
+        return error.map["message"]
+    finally:
+        connection.close()
+    return None
+
+
+def test_8192_connections_in_all_and_no_more(qad_factory, open_dir):
+    qad = qad_factory(open_dir / "qad.sock").start()
+    path = qad.socket_path
+    root = wire.client(path)
+    children = []
+    try:
+        for index in range(8):
+            children.append(wire.Child(path, uid=OTHER_UID + index,
+                                       run=lambda first: connect_1024_times(path, first)))
+        assert "qad has 8192 connections" in wait_until(lambda: why_refused(path), what="qad to be full")
+        assert root.call("ps") == {"targets": []}
+        children.pop().end()
+        wait_until(lambda: why_refused(path) is None, what="room again")
+    finally:
+        for child in children:
+            child.end()
+    qad.stop()
 
 
 def test_a_target_is_shown_with_the_uid_of_its_process(users):

@@ -4,7 +4,9 @@ import contextlib
 import os
 import pathlib
 import resource
+import shutil
 import signal
+import subprocess
 import time
 
 import msgpack
@@ -13,7 +15,7 @@ import pytest
 import wire
 from conftest import wait_until
 
-HELLO_S, STATS_S = 2.0, 2.0
+HELLO_S, STATS_S, TRIM_S = 2.0, 2.0, 30.0
 KIB, MIB = 1 << 10, 1 << 20
 
 
@@ -99,6 +101,19 @@ def test_a_timeout_tells_the_last_figures_and_their_age(client, fake):
     assert (last["pid"], last["name"], last["used_bytes"], last["silent"]) == (target.pid, "doc", 11, True)
     assert last["classes"] == rows[:1]  # classes that hold nothing are not kept
     assert STATS_S * 900 <= last["age_ms"] < 60_000
+
+
+def test_a_trim_may_take_longer_than_figures_but_not_for_ever(client, fake):
+    slow, dead = fake(), fake()
+    began = time.monotonic()
+    numbers = client.ask("trim", pid=slow.pid), client.ask("trim", pid=dead.pid)
+    assert client.error_of("stats", pid=slow.pid) == "timeout"  # so long at least is waited for the trim
+    slow.answer(slow.question()[0], wire.trim_of(returned=7))
+    assert client.answer_to(numbers[0])["returned_bytes"] == 7
+    with pytest.raises(wire.RemoteError) as error:
+        client.answer_to(numbers[1], timeout=60)
+    assert error.value.code == "timeout"
+    assert time.monotonic() - began > TRIM_S * 0.95
 
 
 def test_ps_waits_for_a_silent_target_only_once(client, fake):
@@ -192,6 +207,18 @@ def test_a_dead_process_whose_connection_lives_on_leaves_ps(client, fake):
     assert target.connection.is_closed()
 
 
+@pytest.mark.parametrize("is_reaped", [True, False])
+def test_a_dead_process_can_not_become_a_target(client, fake, is_reaped):
+    child = fake(kind=wire.Child)
+    os.kill(child.pid, signal.SIGKILL)
+    os.waitid(os.P_PID, child.pid, os.WEXITED | (0 if is_reaped else os.WNOWAIT))
+    if is_reaped:
+        child.pid = 0  # its number may be another's soon
+    assert child.connection.error_of("hello", protocol=1, role="target") == "failed"
+    assert child.connection.is_closed()
+    assert targets_of(client, figures=False) == {}
+
+
 # sizes
 
 
@@ -235,6 +262,58 @@ def test_a_target_frame_may_have_1_mib_and_no_more(client, fake):
     with pytest.raises(wire.RemoteError) as error:
         client.answer_to(number)
     assert error.value.code == "gone"
+
+
+MANY_TARGETS = """
+import msgpack, os, signal, socket, sys
+for _ in range(int(sys.argv[2])):
+    if os.fork() == 0:
+        answer = b""
+        while not answer:  # a thousand at once: some may come too late for hello
+            connection = socket.socket(socket.AF_UNIX)
+            connection.connect(sys.argv[1])
+            try:
+                connection.sendall(msgpack.packb([0, 1, "hello", {"protocol": 1, "role": "target"}]))
+                answer = connection.recv(1000)
+            except OSError:
+                pass
+        signal.pause()
+signal.pause()
+"""
+
+
+def test_an_answer_too_large_for_a_frame_is_an_error(qad, client, socket_dir):
+    """A thousand targets whose executable has a path of 4 KiB: more than the 4 MiB of an answer."""
+    there = os.open(socket_dir, os.O_RDONLY)
+    bytes_left = 4090 - len(str(socket_dir))
+    while bytes_left > 0:  # step by step, since no call takes so long a path
+        name = "d" * min(250, bytes_left)
+        os.mkdir(name, dir_fd=there)
+        there, above = os.open(name, os.O_RDONLY, dir_fd=there), there
+        os.close(above)
+        bytes_left -= len(name) + 1
+    shutil.copy("/usr/bin/python3", f"/proc/self/fd/{there}/p")
+    many = subprocess.Popen([f"/proc/self/fd/{there}/p", "-c", MANY_TARGETS, qad.socket_path, "1022"],
+                            env={**os.environ, "PYTHONHOME": "/usr"}, pass_fds=[there], start_new_session=True)
+    os.close(there)
+    try:
+        # An error already while they come, so it is found by the error rather than by a count.
+        wait_until(lambda: is_too_large(client), what="the answer to be too large")
+        assert client.error_of("stats", pid=1) == "no_target"
+    finally:
+        os.killpg(many.pid, signal.SIGKILL)
+        many.wait()
+    wait_until(lambda: not is_too_large(client) and client.call("ps", figures=False) == {"targets": []},
+               what="them to be gone")
+
+
+def is_too_large(client):
+    try:
+        client.call("ps", figures=False)
+    except wire.RemoteError as error:
+        assert error.code == "failed" and "larger than 4 MiB" in error.map["message"]
+        return True
+    return False
 
 
 def test_a_client_that_does_not_read_is_dropped_and_others_are_served(qad, client, fake):
@@ -415,8 +494,7 @@ def test_an_idle_qad_sleeps(qad, client, fake):
 
     assert wire.connect(qad.socket_path).is_closed()  # nothing of this is left when its time is over
     client.call("ps")
-    wait_until(lambda: pathlib.Path(f"/proc/{qad.pid}/wchan").read_text() in ("ep_poll", "do_epoll_wait", "0"),
-               what="qad to sleep")
+    wait_until(lambda: "State:\tS" in status.read_text(), what="qad to sleep")
     before = switches()
     assert client.is_closed(timeout=3.0) is False  # three seconds in which nobody asks
     assert switches() == before

@@ -248,11 +248,12 @@ class FakeTarget(Child):
         return params
 
 
-def _serve(connection, hello, parts):
-    connection.call("hello", protocol=1, role="target", version="0.1.0", **hello)
+def serve(connection, hello=None, parts=None):
+    """A target's whole life: says hello, then answers until its connection ends."""
+    connection.call("hello", protocol=1, role="target", version="0.1.0", **(hello or {}))
     while True:
         _, number, method, params = connection.receive(3600)
-        result = trim_of() if method == "trim" else stats_of(params, **parts)
+        result = trim_of() if method == "trim" else stats_of(params, **(parts or {}))
         connection.send([RESPONSE, number, None, result])
 
 
@@ -260,7 +261,7 @@ class ServingTarget(Child):
     """A process of its own that answers by itself, until it is killed or stopped."""
 
     def __init__(self, path, uid=None, parts=None, **hello):
-        super().__init__(path, uid=uid, run=lambda connection: _serve(connection, hello, parts or {}))
+        super().__init__(path, uid=uid, run=lambda connection: serve(connection, hello, parts))
 
 
 class ClientOf(Child):

@@ -25,6 +25,7 @@ def figures(keys, start=1):
 SEEDS = {
     "hello": [0, 0, "hello", {"protocol": 1, "role": "target", "version": "0.1.0", "name": "x", "pid": 7}],
     "ps": [0, 1, "ps", {}],
+    "method-empty": [0, 1, "", []],
     "ps-array": [0, 1, "ps", []],
     "stats-request": [0, 2**32 - 1, "stats", [{"classes": True, "all_classes": False}]],
     "stats": [1, 2, None, {**figures(TOTALS), "classes": [{"name": "pool", **figures(CLASS)}, figures(CLASS, 3)]}],

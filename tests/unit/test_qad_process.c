@@ -2,8 +2,10 @@
  * process.h of qad, on this very process: command names that try to confuse, and pids that are somebody else's now.
  */
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,7 +26,7 @@ static void a_command_may_have_blanks_and_parentheses(void **state)
 		assert_int_equal(prctl(PR_SET_NAME, names[i]), 0);
 		assert_int_equal(process_init(&process, getpid()), 0);
 		assert_string_equal(process.command, names[i]);
-		assert_int_equal(process_sample(getpid(), process.start_ticks, &sample), 0);
+		assert_int_equal(process_sample(&process, &sample), 0);
 		assert_in_range(sample.rss_bytes, 100 << 10, 1 << 30);
 		assert_in_range(sample.uptime_s, 0, 600);
 		process_finish(&process);
@@ -49,22 +51,69 @@ static void the_same_pid_with_another_start_is_another_process(void **state)
 
 	(void)state;
 	assert_int_equal(process_init(&process, getpid()), 0);
-	assert_int_equal(process_sample(getpid(), process.start_ticks + 1, &sample), -ESRCH);
+	close(process.statm); /* as when descriptors are short */
+	process.statm = -1;
+	assert_int_equal(process_sample(&process, &sample), 0);
+	process.start_ticks++;
+	assert_int_equal(process_sample(&process, &sample), -ESRCH);
 	process_finish(&process);
+}
+
+/* A child that waits to be killed. */
+static pid_t make_child(void)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	assert_true(child > 0);
+	return child;
+}
+
+static void kill_child(pid_t child)
+{
+	assert_int_equal(kill(child, SIGKILL), 0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
 static void a_process_that_ended_is_not_there(void **state)
 {
-	struct process process;
+	struct process kept, reopened, late;
 	struct process_sample sample;
-	pid_t child = fork();
+	pid_t child = make_child();
 
 	(void)state;
-	if (child == 0)
-		_exit(0);
-	assert_int_equal(waitpid(child, NULL, 0), child);
-	assert_int_equal(process_init(&process, child), -ESRCH);
-	assert_int_equal(process_sample(child, 1, &sample), -ESRCH);
+	assert_int_equal(process_init(&kept, child), 0);
+	assert_int_equal(process_init(&reopened, child), 0);
+	assert_true(kept.statm >= 0);
+	close(reopened.statm);
+	reopened.statm = -1;
+	kill_child(child);
+	assert_int_equal(process_sample(&kept, &sample), -ESRCH);
+	assert_int_equal(process_sample(&reopened, &sample), -ESRCH);
+	assert_int_equal(process_init(&late, child), -ESRCH);
+	process_finish(&kept);
+	process_finish(&reopened);
+}
+
+static void statm_is_not_kept_when_descriptors_are_short(void **state)
+{
+	struct process process;
+	struct process_sample sample;
+	struct rlimit all, few;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
+	few = (struct rlimit){.rlim_cur = 6, .rlim_max = all.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	assert_int_equal(process_init(&process, getpid()), 0);
+	assert_int_equal(process.statm, -1);
+	assert_int_equal(process_sample(&process, &sample), 0);
+	assert_in_range(sample.rss_bytes, 100 << 10, 1 << 30);
+	process_finish(&process);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
 }
 
 static void exe_and_cgroup_are_texts(void **state)
@@ -95,6 +144,17 @@ static void the_kernel_tells_who_connected(void **state)
 	assert_int_equal(identity_of_socket(-1, &identity), -EBADF);
 }
 
+static void the_kernel_tells_whether_it_lives(void **state)
+{
+	int pair[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	assert_true(identity_is_alive(pair[0]));
+	close(pair[0]);
+	close(pair[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -103,7 +163,9 @@ int main(void)
 		cmocka_unit_test(the_same_pid_with_another_start_is_another_process),
 		cmocka_unit_test(a_process_that_ended_is_not_there),
 		cmocka_unit_test(exe_and_cgroup_are_texts),
+		cmocka_unit_test(statm_is_not_kept_when_descriptors_are_short),
 		cmocka_unit_test(the_kernel_tells_who_connected),
+		cmocka_unit_test(the_kernel_tells_whether_it_lives),
 	};
 
 	return cmocka_run_group_tests_name("qad process", tests, NULL, NULL);
