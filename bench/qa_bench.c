@@ -23,7 +23,7 @@
 struct options {
 	size_t rounds; /* 0: by is_quick */
 	double work_ms;
-	bool is_quick, is_json, is_list;
+	bool is_quick, is_json, is_list, is_summary;
 	size_t workload_names, allocator_names; /* 0: all */
 	const char *workloads[NAMES_MAX], *allocators[NAMES_MAX];
 };
@@ -41,6 +41,7 @@ static const char help[] =
 	"  --allocator NAME    only this one; may be given again\n"
 	"  --peer NAME=LIBRARY one more peer, a malloc in a shared library; may be given again\n"
 	"  --compare FOLDER    also libqa of another build: FOLDER is its bench folder; its rows end in -other\n"
+	"  --summary           one line a workload: medians, ratios; a star where the aim is missed\n"
 	"  --json              a list of {workload, allocator, ns_per_op, peak_rss_bytes, after_rss_bytes, ...}\n"
 	"  --list              print the names of workloads and allocators, and run nothing\n"
 	"  --help              this text\n"
@@ -74,6 +75,7 @@ static void parse_options(int argc, char **argv, struct options *options)
 					      {"peer", required_argument, NULL, 'p'},
 					      {"json", no_argument, NULL, 'j'},
 					      {"list", no_argument, NULL, 'l'},
+					      {"summary", no_argument, NULL, 's'},
 					      {"compare", required_argument, NULL, 'c'},
 					      {"help", no_argument, NULL, 'h'},
 					      {NULL, 0, NULL, 0}};
@@ -97,6 +99,8 @@ static void parse_options(int argc, char **argv, struct options *options)
 				usage_error("--compare may be given once, not again for", optarg);
 		} else if (letter == 'j')
 			options->is_json = true;
+		else if (letter == 's')
+			options->is_summary = true;
 		else if (letter == 'l')
 			options->is_list = true;
 		else if (letter == 'h') {
@@ -248,6 +252,8 @@ int main(int argc, char **argv)
 	bool is_printed = true;
 	if (options.is_json)
 		is_printed = report_json(&results);
+	else if (options.is_summary)
+		report_summary(&results);
 	else
 		report_table(&results);
 	status = failures > 0 || !is_printed;

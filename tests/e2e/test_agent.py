@@ -118,6 +118,19 @@ def wait_asleep(program):
     wait_until(lambda: agent_state(program) == "S", what="the agent to sleep")
 
 
+def wait_watching(program):
+    """Until it sleeps on inotify, which it does without when it is young."""
+    def is_watching():
+        task = program.agent_task()
+        try:
+            return task and "anon_inode:inotify" in [os.readlink(entry) for entry in (task / "fd").iterdir()]
+        except FileNotFoundError:  # closed meanwhile
+            return False
+
+    wait_until(is_watching, what="the agent to watch")
+    wait_asleep(program)
+
+
 def cpu_ticks(program):
     fields = (program.agent_task() / "stat").read_text().rsplit(")", 1)[1].split()
     return int(fields[11]) + int(fields[12])
@@ -227,7 +240,7 @@ def test_answers_to_a_qad_that_reads_late_are_whole(server, target):
 def test_socket_left_over_and_replaced(server_at, socket_path, target):
     server_at(socket_path).listener.close()  # the file stays, nobody listens
     program = target()
-    wait_asleep(program)
+    wait_watching(program)
     assert server_at(socket_path, in_place=False).welcome().ask("stats")[3]["page_size"] > 0
     program.quit()
 
@@ -235,7 +248,7 @@ def test_socket_left_over_and_replaced(server_at, socket_path, target):
 def test_bound_first_and_listening_later(socket_path, target):
     """A server that needs a moment between bind and listen, of which no event tells."""
     program = target()
-    wait_asleep(program)
+    wait_watching(program)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.bind(str(socket_path))
         listener.settimeout(DEADLINE)
@@ -250,13 +263,13 @@ def test_folders_on_the_way_come_and_go(server_at, socket_dir, target):
     path = socket_dir / "a" / "b" / "c" / "qad.sock"
     program = target(QAD_SOCKET=path)
     for _ in range(3):
-        wait_asleep(program)
+        wait_watching(program)
         path.parent.mkdir(parents=True, mode=0o700)
         server = server_at(path)
         peer = server.welcome()
         assert peer.ask("stats")[3]["page_size"] > 0
         server.close()
-        wait_asleep(program)
+        wait_watching(program)
         for folder in (path.parent, path.parent.parent, path.parent.parent.parent):
             folder.rmdir()
     program.quit()
@@ -272,7 +285,7 @@ def test_default_place_is_made_and_watched(server_at, socket_dir, target):
     folder = socket_dir / "qad"
     wait_until(folder.is_dir, what="the agent to make the folder")
     assert folder.stat().st_mode & 0o777 == 0o700
-    wait_asleep(program)
+    wait_watching(program)
     assert server_at(folder / "qad.sock", in_place=False).welcome().ask("stats")[3]["page_size"] > 0
     program.quit()
 
@@ -284,7 +297,7 @@ def test_a_folder_open_to_others_is_not_trusted(server_at, socket_dir, target, m
     folder.chmod(mode)
     server = server_at(folder / "qad.sock")
     program = target(**default_environment(socket_dir))
-    wait_asleep(program)
+    wait_watching(program)
     assert not server.is_asked()
     program.quit()
     assert not server.is_asked()
@@ -353,7 +366,7 @@ def test_a_full_backlog_is_waited_out(socket_path, target):
             if other.connect_ex(str(socket_path)) != 0:
                 break
         program = target()
-        wait_asleep(program)
+        wait_watching(program)
         for other in others:
             other.close()
         for _ in others:
@@ -401,6 +414,8 @@ def test_stop_in_every_state(server_at, socket_path, target, moment):
         peer = server.accept()
         if moment == "turned away":
             peer.close()
+    else:
+        wait_watching(program)
     for _ in range(20):
         program.ask("agent stop")
         assert program.agent_task() is None

@@ -130,9 +130,19 @@ def test_the_table_has_a_row_for_each_and_says_what_was_reached():
                      re.MULTILINE), done.stdout
 
 
+def test_the_summary_has_a_line_for_each_workload():
+    done = run(QA_BENCH, "--rounds", "1", "--work-ms", "0.05", "--summary", "--workload", "pair-32", "--workload",
+               "shrink-random")
+    assert done.returncode == 0, done.stderr
+    columns = r" +\d+\.\d\d" * 6
+    assert re.search(rf"^pair-32{columns} +\d+\.\d\d  +\d+\.\d\d\*? +\d+\.\d\d\*? \S+$", done.stdout, re.MULTILINE)
+    assert re.search(rf"^shrink-random{columns} ", done.stdout, re.MULTILINE)
+    assert re.search(r"^shrink-random( +\d+\.\d/\d+\.\d\*?){6}$", done.stdout, re.MULTILINE), done.stdout
+
+
 @pytest.mark.parametrize("arguments", [
     ("--workload", "no-such"), ("--allocator", "no-such"), ("--rounds", "0"), ("--rounds", "102"), ("--work-ms", "x"),
-    ("--peer", "nameonly"), ("--peer", "glibc=x"), ("--no-such",), ("argument",)])
+    ("--peer", "nameonly"), ("--peer", "glibc=x"), ("--compare", "a", "--compare", "b"), ("--no-such",), ("argument",)])
 def test_what_is_not_understood_exits_64_and_points_to_the_help(arguments):
     done = run(QA_BENCH, *arguments)
     assert done.returncode == 64
