@@ -14,8 +14,6 @@
 
 enum { MALLOC_ALIGN = 16 };
 
-static const char not_a_block[] = "freed what is not a block of libqa, or was freed before";
-
 static bool is_power_of_two(size_t n)
 {
 	return n != 0 && (n & (n - 1)) == 0;
@@ -37,45 +35,37 @@ void *qa_alloc_any_(size_t size, size_t align)
 		return NULL;
 	}
 	unsigned size_class = size_class_of_aligned(size, align);
-	return size_class == QA_CLASS_NONE_ ? alloc_large(size, align) : qa_alloc_class_(size_class);
+	return size_class == QA_CLASS_LARGE_ ? alloc_large(size, align) : qa_alloc_class_(size_class);
 }
 
 void qa_dealloc_any_(void *block, size_t size, size_t align)
 {
-	if (!block)
-		return;
-	unsigned size_class = size_class_of_aligned(size, align);
-	if (size_class == QA_CLASS_NONE_)
-		large_free(block, not_a_block);
-	else
-		qa_dealloc_class_(block, size_class);
+	if (block)
+		qa_dealloc_class_(block, size_class_of_aligned(size, align));
+}
+
+/* Above the table of qa_malloc. */
+static __attribute__((noinline)) void *malloc_bigger(size_t size)
+{
+	return size > SIZE_CLASS_MAX_BYTES ? alloc_large(size, MALLOC_ALIGN) : qa_alloc_class_(qa_class_of_(size));
 }
 
 void *qa_malloc(size_t size)
 {
-	unsigned size_class = size_class_of_malloc(size);
-	return QA_UNLIKELY_(size_class == QA_CLASS_NONE_) ? alloc_large(size, MALLOC_ALIGN)
-							  : qa_alloc_class_(size_class);
+	if (QA_UNLIKELY_(size > SIZE_CLASS_TABLE_BYTES))
+		return malloc_bigger(size);
+	return qa_alloc_class_(size_class_table[(size + 15) / 16]);
 }
 
 void qa_free(void *block)
 {
-	unsigned kind = page_map_kind(block);
-	if (QA_LIKELY_(kind - 1 < QA_CACHES_))
-		qa_dealloc_class_(block, kind - 1);
-	else if (block)
-		large_free(block, not_a_block);
+	qa_dealloc_class_(block, page_map_kind(block));
 }
 
 void qa_free_sized(void *block, size_t size)
 {
-	if (!block)
-		return;
-	unsigned size_class = size_class_of_malloc(size);
-	if (QA_UNLIKELY_(size_class == QA_CLASS_NONE_))
-		large_free(block, not_a_block);
-	else
-		qa_dealloc_class_(block, size_class);
+	if (block)
+		qa_dealloc_class_(block, size_class_of_malloc(size));
 }
 
 void *qa_calloc(size_t count, size_t size)
@@ -86,7 +76,7 @@ void *qa_calloc(size_t count, size_t size)
 		return NULL;
 	}
 	unsigned size_class = size_class_of_malloc(bytes);
-	if (size_class == QA_CLASS_NONE_)
+	if (size_class == QA_CLASS_LARGE_)
 		return alloc_large(bytes, MALLOC_ALIGN); /* fresh from the kernel: zeroed */
 	void *block = qa_alloc_class_(size_class);
 	return block ? memset(block, 0, bytes) : NULL;
@@ -102,8 +92,8 @@ size_t qa_usable_size(const void *block)
 	if (!block)
 		return 0;
 	unsigned kind = page_map_kind(block);
-	if (kind - 1 < QA_CACHES_)
-		return size_classes[kind - 1].block_size;
+	if (kind != QA_CLASS_NONE_ && kind != QA_CLASS_LARGE_)
+		return size_classes[kind].block_size;
 	return large_usable_size(block, "qa_usable_size of what is not a block of libqa, or was freed");
 }
 
@@ -132,7 +122,7 @@ void *qa_realloc(void *block, size_t size)
 		return NULL;
 	}
 	size_t usable = qa_usable_size(block);
-	if (page_map_kind(block) == PAGE_KIND_LARGE) {
+	if (page_map_kind(block) == QA_CLASS_LARGE_) {
 		if (size > SIZE_CLASS_MAX_BYTES)
 			return large_realloc(block, size);
 	} else if (can_stay(block, usable, size)) {

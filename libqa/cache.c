@@ -15,6 +15,7 @@
  * owner's.
  */
 #include "heap.h"
+#include "large.h"
 #include "shared.h"
 #include "size_class.h"
 #include "transfer.h"
@@ -35,21 +36,21 @@ static void give_surplus(const struct surplus *surplus)
 /* Inside: the capacity of the class whose turn it is goes back to the heap, and its blocks to their pages. */
 static void evict_another(struct heap *heap, unsigned size_class, struct surplus *surplus)
 {
-	unsigned classes = size_class_count();
-	for (unsigned i = 0; i < classes; i++) {
-		unsigned victim = heap->next_victim = (heap->next_victim + 1) % classes;
-		if (victim == size_class || heap->lists[victim].capacity == 0)
+	unsigned end = size_class_end();
+	for (unsigned i = 1; i < end; i++) {
+		unsigned victim = heap->next_victim = heap->next_victim + 1 < end ? heap->next_victim + 1 : 1;
+		if (victim == size_class || heap->fast.caches[victim].capacity == 0)
 			continue;
 		surplus->size_class = victim;
 		surplus->content = heap_take(heap, victim);
-		heap_change_capacity(heap, victim, -(int32_t)heap->lists[victim].capacity);
+		heap_change_capacity(heap, victim, -heap->fast.caches[victim].capacity);
 		return;
 	}
 }
 
-static uint32_t next_capacity(const struct heap_list *list, uint32_t batch)
+static int32_t next_capacity(int32_t capacity, int32_t batch)
 {
-	uint32_t next = list->capacity == 0 ? CAPACITY_FIRST : list->capacity * 2;
+	int32_t next = capacity == 0 ? CAPACITY_FIRST : capacity * 2;
 	return next < batch ? next : batch;
 }
 
@@ -57,38 +58,33 @@ static uint32_t next_capacity(const struct heap_list *list, uint32_t batch)
 static void grow(struct heap *heap, unsigned size_class, struct surplus *surplus)
 {
 	const struct size_class *c = &size_classes[size_class];
-	struct heap_list *list = &heap->lists[size_class];
-	if (list->capacity >= c->batch)
+	int32_t capacity = heap->fast.caches[size_class].capacity;
+	int32_t change = next_capacity(capacity, (int32_t)c->batch) - capacity;
+	if (change <= 0)
 		return;
-	uint32_t change = next_capacity(list, c->batch) - list->capacity;
 	uint64_t bytes = (uint64_t)change * 2 * c->block_size, limit_bytes = heap_limit_bytes();
 	if (heap->capacity_bytes + bytes > limit_bytes)
 		evict_another(heap, size_class, surplus);
 	if (heap->capacity_bytes + bytes <= limit_bytes)
-		heap_change_capacity(heap, size_class, (int32_t)change);
-}
-
-static void count_alloc(struct qa_cache_ *cache)
-{
-	__atomic_store_n(&cache->allocs, cache->allocs + 1, __ATOMIC_RELAXED);
+		heap_change_capacity(heap, size_class, change);
 }
 
 /* Inside: makes a chain of count blocks the list, which is empty. */
 static void list_install(struct heap *heap, unsigned size_class, void *chain, uint32_t count)
 {
 	heap->fast.caches[size_class].head = chain;
-	heap_load(heap, size_class, count);
+	heap_load(heap, size_class, (int32_t)count);
 }
 
 /* Inside: fills the empty list from the spare or from a batch on its way. */
 static void list_refill(struct heap *heap, unsigned size_class)
 {
-	struct heap_list *list = &heap->lists[size_class];
-	void *chain = list->spare;
-	uint32_t count = atomic_load_explicit(&list->spare_blocks, memory_order_relaxed);
+	struct heap_spare *spare = &heap->spares[size_class];
+	void *chain = spare->chain;
+	uint32_t count = atomic_load_explicit(&spare->blocks, memory_order_relaxed);
 	if (chain) {
-		list->spare = NULL;
-		atomic_store_explicit(&list->spare_blocks, 0, memory_order_relaxed);
+		spare->chain = NULL;
+		atomic_store_explicit(&spare->blocks, 0, memory_order_relaxed);
 	} else {
 		chain = transfer_take(size_class, &count);
 	}
@@ -96,30 +92,19 @@ static void list_refill(struct heap *heap, unsigned size_class)
 		list_install(heap, size_class, chain, count);
 }
 
-/* Inside: a block, or NULL. */
-static void *list_pop(struct qa_cache_ *cache)
-{
-	void *block = cache->head;
-	if (block) {
-		cache->head = *(void **)block;
-		count_alloc(cache);
-	}
-	return block;
-}
-
 /* Inside: makes the full list the spare. A spare before it goes on its way, or is handed to the caller. */
 static void list_retire(struct heap *heap, unsigned size_class, struct heap_content *left)
 {
 	struct qa_cache_ *cache = &heap->fast.caches[size_class];
-	struct heap_list *list = &heap->lists[size_class];
-	uint32_t blocks = (uint32_t)heap_list_blocks(heap, size_class);
-	if (list->spare &&
-	    !transfer_put(size_class, list->spare, atomic_load_explicit(&list->spare_blocks, memory_order_relaxed)))
-		left->chains[0] = list->spare;
-	list->spare = cache->head;
-	atomic_store_explicit(&list->spare_blocks, blocks, memory_order_relaxed);
+	struct heap_spare *spare = &heap->spares[size_class];
+	int32_t blocks = heap_list_blocks(heap, size_class);
+	if (spare->chain &&
+	    !transfer_put(size_class, spare->chain, atomic_load_explicit(&spare->blocks, memory_order_relaxed)))
+		left->chains[0] = spare->chain;
+	spare->chain = cache->head;
+	atomic_store_explicit(&spare->blocks, (uint32_t)blocks, memory_order_relaxed);
 	cache->head = NULL;
-	heap_load(heap, size_class, -(int64_t)blocks);
+	heap_load(heap, size_class, -blocks);
 }
 
 /* Where no barrier is to be had, a trim asks and the owner does it here. */
@@ -128,8 +113,8 @@ static void flush_if_wanted(struct heap *heap)
 	if (QA_LIKELY_(!atomic_load_explicit(&heap->is_flush_wanted, memory_order_relaxed)))
 		return;
 	atomic_store_explicit(&heap->is_flush_wanted, false, memory_order_relaxed);
-	unsigned classes = size_class_count();
-	for (unsigned i = 0; i < classes; i++) {
+	unsigned end = size_class_end();
+	for (unsigned i = 1; i < end; i++) {
 		if (!heap_enter(heap))
 			return;
 		struct heap_content content = heap_take(heap, i);
@@ -138,7 +123,8 @@ static void flush_if_wanted(struct heap *heap)
 	}
 }
 
-/* Outside: a batch from the shared pages. Its first block goes to the program, the rest into the list, which is empty.
+/*
+ * Outside: a batch from the shared pages. Its first block goes to the program, the rest into the list, which is empty.
  */
 static void *refill_from_pages(struct heap *heap, unsigned size_class, uint32_t most)
 {
@@ -148,7 +134,7 @@ static void *refill_from_pages(struct heap *heap, unsigned size_class, uint32_t 
 		return NULL;
 	if (heap_enter(heap)) {
 		list_install(heap, size_class, block, count);
-		block = list_pop(&heap->fast.caches[size_class]);
+		block = heap_pop(heap, size_class);
 		heap_leave(heap);
 	} else {
 		void *rest = *(void **)block;
@@ -164,13 +150,12 @@ void *qa_alloc_slow_(unsigned size_class)
 	if (!heap || !heap_enter(heap))
 		return shared_take_direct(size_class);
 	struct surplus surplus = {0};
-	struct qa_cache_ *cache = &heap->fast.caches[size_class];
-	if (!cache->head)
+	if (!heap->fast.caches[size_class].head)
 		list_refill(heap, size_class);
-	void *block = list_pop(cache);
+	void *block = heap_pop(heap, size_class);
 	if (!block)
 		grow(heap, size_class, &surplus);
-	uint32_t capacity = heap->lists[size_class].capacity;
+	uint32_t capacity = (uint32_t)heap->fast.caches[size_class].capacity;
 	heap_leave(heap);
 	give_surplus(&surplus);
 	if (!block)
@@ -181,6 +166,11 @@ void *qa_alloc_slow_(unsigned size_class)
 
 void qa_dealloc_slow_(void *block, unsigned size_class)
 {
+	if (size_class == QA_CLASS_NONE_ || size_class == QA_CLASS_LARGE_) {
+		if (block)
+			large_free(block, "freed what is not a block of libqa, or was freed before");
+		return;
+	}
 	struct heap *heap = heap_current();
 	if (!heap || !heap_enter(heap)) {
 		shared_give_direct(size_class, block);
@@ -188,20 +178,17 @@ void qa_dealloc_slow_(void *block, unsigned size_class)
 	}
 	struct surplus surplus = {0};
 	struct heap_content left = {0};
-	struct qa_cache_ *cache = &heap->fast.caches[size_class];
-	struct heap_list *list = &heap->lists[size_class];
-	if (heap_list_blocks(heap, size_class) >= list->capacity)
+	bool is_pushed = heap_push(heap, size_class, block);
+	if (!is_pushed) {
 		grow(heap, size_class, &surplus);
-	if (heap_list_blocks(heap, size_class) >= list->capacity && cache->head)
+		is_pushed = heap_push(heap, size_class, block);
+	}
+	if (!is_pushed && heap->fast.caches[size_class].head) {
 		list_retire(heap, size_class, &left);
-	bool has_room = list->capacity > 0;
-	if (has_room) {
-		*(void **)block = cache->head;
-		cache->head = block;
-		__atomic_store_n(&cache->frees, cache->frees + 1, __ATOMIC_RELAXED);
+		is_pushed = heap_push(heap, size_class, block);
 	}
 	heap_leave(heap);
-	if (!has_room)
+	if (!is_pushed)
 		shared_give_direct(size_class, block);
 	heap_give(size_class, &left);
 	give_surplus(&surplus);

@@ -30,10 +30,10 @@ static void leave(struct heap *heap)
 /* A few classes at each turn, so that the owner is kept out for some hundred instructions only. */
 static bool drain_heap(struct heap *heap)
 {
-	unsigned classes = size_class_count();
-	for (unsigned first = 0; first < classes; first += CLASSES_AT_ONCE) {
+	unsigned end = size_class_end();
+	for (unsigned first = 1; first < end; first += CLASSES_AT_ONCE) {
 		struct heap_content contents[CLASSES_AT_ONCE];
-		unsigned count = classes - first < CLASSES_AT_ONCE ? classes - first : CLASSES_AT_ONCE;
+		unsigned count = end - first < CLASSES_AT_ONCE ? end - first : CLASSES_AT_ONCE;
 		if (!enter(heap))
 			return false;
 		for (unsigned i = 0; i < count; i++)
@@ -47,8 +47,8 @@ static bool drain_heap(struct heap *heap)
 
 static bool has_blocks(const struct heap *heap)
 {
-	unsigned classes = size_class_count();
-	for (unsigned i = 0; i < classes; i++)
+	unsigned end = size_class_end();
+	for (unsigned i = 1; i < end; i++)
 		if (heap_blocks(heap, i) > 0)
 			return true;
 	return false;
@@ -87,8 +87,8 @@ static void drain_transfers_of(unsigned size_class)
 
 void drain_transfers(void)
 {
-	unsigned classes = size_class_count();
-	for (unsigned i = 0; i < classes; i++)
+	unsigned end = size_class_end();
+	for (unsigned i = 1; i < end; i++)
 		drain_transfers_of(i);
 }
 
@@ -99,7 +99,7 @@ void drain_class(unsigned size_class, bool is_over)
 			continue;
 		struct heap_content content = heap_take(heap, size_class);
 		if (is_over)
-			heap_change_capacity(heap, size_class, -(int32_t)heap->lists[size_class].capacity);
+			heap_change_capacity(heap, size_class, -heap->fast.caches[size_class].capacity);
 		leave(heap);
 		heap_give(size_class, &content);
 	}

@@ -23,9 +23,14 @@ enum { STOP_LOOKS = 200, STOP_SPINS = 100 };
 /* What all threads together may cache, in caches of the full size; with more threads each gets less. */
 enum { FULL_CACHES = 32 };
 
-/* Lists empty, and full: frees - allocs may not exceed room = 0. Its busy word is written by threads without a heap and
- * read by nobody. */
-static struct qa_heap_ empty_heap;
+/*
+ * Lists empty, and full: there is never room. Its busy word is written by threads without a heap and read by nobody; so
+ * is room by those that try to free, hence so far below zero.
+ */
+enum { NEVER_ROOM = INT32_MIN / 2 };
+static struct qa_heap_ empty_heap = {
+	.caches = {[0 ... QA_CACHES_ - 1] = {.room = NEVER_ROOM}},
+};
 __thread struct qa_heap_ *qa_heap_ __attribute__((tls_model("initial-exec"))) = &empty_heap;
 
 /* The thread's heap is gone for good. */
@@ -106,13 +111,13 @@ static void heap_abandon(struct heap *heap)
 {
 	qa_heap_ = &empty_heap;
 	is_ended = true;
-	unsigned classes = size_class_count();
-	for (unsigned i = 0; i < classes; i++) {
-		if (heap->lists[i].capacity == 0 && heap_list_blocks(heap, i) == 0)
+	unsigned end = size_class_end();
+	for (unsigned i = 1; i < end; i++) {
+		if (heap->fast.caches[i].capacity == 0 && heap_list_blocks(heap, i) == 0)
 			continue;
 		heap_enter_wait(heap);
 		struct heap_content content = heap_take(heap, i);
-		heap_change_capacity(heap, i, -(int32_t)heap->lists[i].capacity);
+		heap_change_capacity(heap, i, -heap->fast.caches[i].capacity);
 		for (int list = 0; list < 2; list++)
 			if (content.chains[list] && transfer_put(i, content.chains[list], content.counts[list]))
 				content.chains[list] = NULL;
@@ -212,34 +217,37 @@ void heap_resume(struct heap *heap)
 
 uint32_t heap_blocks(const struct heap *heap, unsigned size_class)
 {
-	const struct qa_cache_ *cache = &heap->fast.caches[size_class];
-	int64_t blocks = 0, batch = size_classes[size_class].batch;
-	for (int tries = 0; tries < 8; tries++) { /* the reader may be preempted between two counters */
-		uint64_t allocs = __atomic_load_n(&cache->allocs, __ATOMIC_RELAXED);
-		blocks = heap_list_blocks(heap, size_class);
-		if (__atomic_load_n(&cache->allocs, __ATOMIC_RELAXED) - allocs < 16)
-			break;
-	}
-	if (blocks < 0)
+	int32_t blocks = heap_list_blocks(heap, size_class), batch = (int32_t)size_classes[size_class].batch;
+	if (blocks < 0) /* read between two writes */
 		blocks = 0;
 	if (blocks > batch)
 		blocks = batch;
-	return (uint32_t)blocks + atomic_load_explicit(&heap->lists[size_class].spare_blocks, memory_order_relaxed);
+	return (uint32_t)blocks + atomic_load_explicit(&heap->spares[size_class].blocks, memory_order_relaxed);
+}
+
+struct heap_counts heap_counts(const struct heap *heap, unsigned size_class)
+{
+	const struct qa_cache_ *cache = &heap->fast.caches[size_class];
+	struct heap_counts counts = {.allocs = __atomic_load_n(&cache->allocs, __ATOMIC_RELAXED)};
+	int64_t frees = (int64_t)counts.allocs + heap_list_blocks(heap, size_class) -
+			__atomic_load_n(&cache->loaded, __ATOMIC_RELAXED);
+	counts.frees = frees < 0 ? 0 : (uint64_t)frees;
+	return counts;
 }
 
 struct heap_content heap_take(struct heap *heap, unsigned size_class)
 {
 	struct qa_cache_ *cache = &heap->fast.caches[size_class];
-	struct heap_list *list = &heap->lists[size_class];
-	int64_t blocks = heap_list_blocks(heap, size_class);
+	struct heap_spare *spare = &heap->spares[size_class];
+	int32_t blocks = heap_list_blocks(heap, size_class);
 	struct heap_content content = {
-		.chains = {cache->head, list->spare},
-		.counts = {(uint32_t)blocks, atomic_load_explicit(&list->spare_blocks, memory_order_relaxed)},
+		.chains = {cache->head, spare->chain},
+		.counts = {(uint32_t)blocks, atomic_load_explicit(&spare->blocks, memory_order_relaxed)},
 	};
 	cache->head = NULL;
-	list->spare = NULL;
+	spare->chain = NULL;
 	heap_load(heap, size_class, -blocks);
-	atomic_store_explicit(&list->spare_blocks, 0, memory_order_relaxed);
+	atomic_store_explicit(&spare->blocks, 0, memory_order_relaxed);
 	return content;
 }
 
@@ -252,17 +260,17 @@ void heap_give(unsigned size_class, const struct heap_content *content)
 
 void heap_change_capacity(struct heap *heap, unsigned size_class, int32_t change)
 {
-	struct heap_list *list = &heap->lists[size_class];
-	list->capacity = (uint32_t)((int32_t)list->capacity + change);
+	struct qa_cache_ *cache = &heap->fast.caches[size_class];
+	__atomic_store_n(&cache->capacity, cache->capacity + change, __ATOMIC_RELAXED);
+	__atomic_store_n(&cache->room, cache->room + change, __ATOMIC_RELAXED);
 	heap->capacity_bytes += (uint64_t)((int64_t)change * 2 * size_classes[size_class].block_size);
-	heap_load(heap, size_class, 0); /* room follows */
 }
 
 bool heap_orphan_others(void)
 {
 	bool all_stopped = true;
 	struct heap *own = heap_if_any();
-	unsigned classes = size_class_count();
+	unsigned end = size_class_end();
 	idle_heaps = NULL;
 	atomic_store_explicit(&owners, own ? 1 : 0, memory_order_relaxed);
 	for (struct heap *heap = heap_first(); heap; heap = heap->next) {
@@ -270,7 +278,7 @@ bool heap_orphan_others(void)
 			continue;
 		if (__atomic_load_n(&heap->fast.stop, __ATOMIC_RELAXED) == 0) {
 			all_stopped = false;
-			for (unsigned i = 0; i < classes; i++)
+			for (unsigned i = 1; i < end; i++)
 				heap_take(heap, i);
 		}
 		__atomic_store_n(&heap->fast.busy, 0u, __ATOMIC_RELAXED);

@@ -19,21 +19,19 @@
 #include "qa.h"
 
 /*
- * The colder half of a cache (qa_inline.h has the other). The spare is a second list, whole or not there, so that a
- * cache gives and gets batches without walking its list. Written by the owner inside or a drainer.
+ * The second list of a cache, whole or not there, so that a cache gives and gets batches without walking its list.
+ * Touched by the owner inside or a drainer; blocks is read by the statistics.
  *
  *   bytes that a class may have cached here = 2 * capacity * block size;   capacity_bytes of the heap = their sum
  */
-struct heap_list {
-	void *spare;
-	_Atomic uint32_t spare_blocks; /* statistics read it */
-	uint32_t capacity;      /* of list and spare each, in blocks: 0 at first, grows on misses up to a batch */
-	_Atomic int64_t loaded; /* blocks that came into the list in batches less those that left so; likewise read */
+struct heap_spare {
+	void *chain;
+	_Atomic uint32_t blocks;
 };
 
 struct heap {
 	struct qa_heap_ fast; /* first: qa_heap_ points here */
-	struct heap_list lists[QA_CACHES_];
+	struct heap_spare spares[QA_CACHES_];
 	uint64_t capacity_bytes;
 	unsigned next_victim;   /* which class's capacity goes to another next, round and round */
 	struct heap *next;      /* of all heaps; constant */
@@ -94,23 +92,50 @@ void heap_give(unsigned size_class, const struct heap_content *content);
 /* Changes the list's capacity by that many blocks, within the class's batch. Owner inside, or drainer. */
 void heap_change_capacity(struct heap *heap, unsigned size_class, int32_t change);
 
-/* Blocks in the list that the fast paths use; exact for owner inside or drainer. */
-static inline int64_t heap_list_blocks(const struct heap *heap, unsigned size_class)
+/* Blocks in the list that the fast paths use. Exact for owner inside or drainer. */
+static inline int32_t heap_list_blocks(const struct heap *heap, unsigned size_class)
 {
 	const struct qa_cache_ *cache = &heap->fast.caches[size_class];
-	return atomic_load_explicit(&heap->lists[size_class].loaded, memory_order_relaxed) +
-	       (int64_t)(__atomic_load_n(&cache->frees, __ATOMIC_RELAXED) -
-			 __atomic_load_n(&cache->allocs, __ATOMIC_RELAXED));
+	return __atomic_load_n(&cache->capacity, __ATOMIC_RELAXED) - __atomic_load_n(&cache->room, __ATOMIC_RELAXED);
 }
 
 /* Counts blocks that came into the list as a batch (or, negative, left so). Owner inside, or drainer. */
-static inline void heap_load(struct heap *heap, unsigned size_class, int64_t blocks)
+static inline void heap_load(struct heap *heap, unsigned size_class, int32_t blocks)
 {
-	struct heap_list *list = &heap->lists[size_class];
-	int64_t loaded = atomic_load_explicit(&list->loaded, memory_order_relaxed) + blocks;
-	atomic_store_explicit(&list->loaded, loaded, memory_order_relaxed);
-	__atomic_store_n(&heap->fast.caches[size_class].room, (int64_t)list->capacity - loaded, __ATOMIC_RELAXED);
+	struct qa_cache_ *cache = &heap->fast.caches[size_class];
+	__atomic_store_n(&cache->room, cache->room - blocks, __ATOMIC_RELAXED);
+	__atomic_store_n(&cache->loaded, cache->loaded + blocks, __ATOMIC_RELAXED);
 }
+
+/* The same of one block from or to the program. Owner inside. */
+static inline void *heap_pop(struct heap *heap, unsigned size_class)
+{
+	struct qa_cache_ *cache = &heap->fast.caches[size_class];
+	void *block = cache->head;
+	if (block) {
+		cache->head = *(void **)block;
+		qa_give_room_(&cache->room);
+		qa_count_(&cache->allocs);
+	}
+	return block;
+}
+
+static inline bool heap_push(struct heap *heap, unsigned size_class, void *block)
+{
+	struct qa_cache_ *cache = &heap->fast.caches[size_class];
+	if (!qa_take_room_(&cache->room))
+		return false;
+	*(void **)block = cache->head;
+	cache->head = block;
+	return true;
+}
+
+/* Allocations and frees by owners of this heap so far. Any thread. */
+struct heap_counts {
+	uint64_t allocs, frees;
+};
+
+struct heap_counts heap_counts(const struct heap *heap, unsigned size_class);
 
 /* Blocks in list and spare. Any thread, no lock; at most the operations in flight off, never more than fit. */
 uint32_t heap_blocks(const struct heap *heap, unsigned size_class);

@@ -29,7 +29,7 @@ static size_t round_up(size_t size, size_t step)
 
 static struct page_large *large_of(const void *block, const char *what)
 {
-	if (page_map_kind(block) == PAGE_KIND_LARGE) {
+	if (page_map_kind(block) == QA_CLASS_LARGE_) {
 		struct page_large *large = &page_map_slot(block)->large;
 		if (large->base == block)
 			return large;
@@ -51,7 +51,7 @@ static bool measure(size_t size, size_t *size_bytes, size_t *map_bytes)
 static void large_register(void *base, size_t size_bytes, size_t map_bytes, size_t align)
 {
 	page_map_claim(base)->large = (struct page_large){base, size_bytes, map_bytes, align};
-	page_map_set_kind(base, 1, PAGE_KIND_LARGE);
+	page_map_set_kind(base, 1, QA_CLASS_LARGE_);
 }
 
 /* Addresses for a block: mapped, and with room in the page map. */
@@ -90,7 +90,7 @@ void large_free(void *block, const char *what)
 	count(&blocks, (uint64_t)0 - 1);
 	count(&frees, 1);
 	large->base = NULL;
-	page_map_set_kind(block, 1, PAGE_KIND_NONE);
+	page_map_set_kind(block, 1, QA_CLASS_NONE_);
 	os_unmap(block, map_bytes);
 }
 
@@ -106,10 +106,10 @@ static void *resize_mapping(void *block, const struct page_large *old, size_t ma
 	void *target = map_target(map_bytes, old->align_bytes);
 	if (!target)
 		return NULL;
-	page_map_set_kind(block, 1, PAGE_KIND_NONE);
+	page_map_set_kind(block, 1, QA_CLASS_NONE_);
 	if (os_move(block, old->map_bytes, target, map_bytes))
 		return target;
-	page_map_set_kind(block, 1, PAGE_KIND_LARGE);
+	page_map_set_kind(block, 1, QA_CLASS_LARGE_);
 	return NULL;
 }
 

@@ -4,7 +4,8 @@
  *     address:  | 0 | root index (18 bits) | unit index in the leaf | offset in the unit |
  *                47                      30                page_shift                   0
  *
- * A leaf covers 1 GiB of addresses: one byte per unit of page_size (its kind), one descriptor per unit, and one bit per
+ * A leaf covers 1 GiB of addresses: one byte per unit of page_size (its kind: the class of its
+ * blocks, or none, or that a large block starts there), one descriptor per unit, and one bit per
  * OS page (whether it is a hole). Leaves are
  * mapped when first needed, touched only where used, and never given back, so a look-up needs no lock: any address may
  * be asked about.
@@ -25,9 +26,6 @@ enum {
 	PAGE_MAP_LEAF_BITS = 30,
 	PAGE_MAP_ROOTS = 1 << (PAGE_MAP_ADDRESS_BITS - PAGE_MAP_LEAF_BITS),
 };
-
-/* What a unit is, one byte: nothing of ours, blocks of class kind - 1, or the start of a large block. */
-enum { PAGE_KIND_NONE = 0, PAGE_KIND_LARGE = 255 };
 
 union page_slot {
 	struct page page;
@@ -65,7 +63,7 @@ static inline uint8_t page_map_kind(const void *address)
 {
 	struct page_map_leaf *leaf = page_map_leaf_of(address);
 	if (QA_UNLIKELY_(!leaf))
-		return PAGE_KIND_NONE;
+		return QA_CLASS_NONE_;
 	/* relaxed: of a block that the caller owns, the kind was written before the block was handed out */
 	return atomic_load_explicit(&leaf->kinds[page_map_unit_of(address)], memory_order_relaxed);
 }

@@ -41,7 +41,7 @@ void pool_unlock(void)
 bool pool_row(unsigned size_class, struct pool_row *row)
 {
 	pool_lock();
-	*row = pools[size_class - QA_CLASSES_].row;
+	*row = pools[size_class - QA_CLASS_POOL_].row;
 	pool_unlock();
 	return row->name[0] != '\0';
 }
@@ -64,7 +64,7 @@ static struct pool *find_vacant(const char *name, int *error)
 
 static unsigned class_of(const struct pool *pool)
 {
-	return QA_CLASSES_ + (unsigned)(pool - pools);
+	return QA_CLASS_POOL_ + (unsigned)(pool - pools);
 }
 
 static bool are_valid(const char *name, size_t size, size_t align)

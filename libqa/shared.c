@@ -38,7 +38,7 @@ static struct shared classes[QA_CACHES_] = {[0 ... QA_CACHES_ - 1] = {.lock = PT
 
 void shared_init(void)
 {
-	for (unsigned i = 0; i < QA_CLASSES_; i++)
+	for (unsigned i = 1; i <= QA_CLASSES_; i++)
 		shared_init_class(i);
 }
 
@@ -222,11 +222,11 @@ static void page_leave(struct shared *s, struct page *page)
 static void give_locked(struct shared *s, unsigned size_class, void *block)
 {
 	const struct size_class *c = &size_classes[size_class];
-	if (QA_UNLIKELY_(page_map_kind(block) != size_class + 1)) {
+	if (QA_UNLIKELY_(page_map_kind(block) != size_class)) {
 		unsigned kind = page_map_kind(block);
-		if (kind == PAGE_KIND_NONE || kind == PAGE_KIND_LARGE)
+		if (kind == QA_CLASS_NONE_ || kind == QA_CLASS_LARGE_)
 			fatal_block("not a block of this size class, or freed twice", block, UINT32_MAX, c->block_size);
-		fatal_block("freed with a wrong size", block, size_classes[kind - 1].block_size, c->block_size);
+		fatal_block("freed with a wrong size", block, size_classes[kind].block_size, c->block_size);
 	}
 	struct page *page = page_map_page(block);
 	*(void **)block = page->free;
@@ -308,7 +308,7 @@ void shared_release_kept(unsigned size_class)
 static struct page *page_to_walk(const char *unit, unsigned size_class)
 {
 	const struct size_class *c = &size_classes[size_class];
-	if (page_map_kind(unit) != size_class + 1)
+	if (page_map_kind(unit) != size_class)
 		return NULL;
 	struct page *page = page_map_page(unit);
 	bool is_listed = page->place == PAGE_IN_HEAP || page->place == PAGE_FULL; /* full: there may be slack */
@@ -335,9 +335,9 @@ static void end_walk(struct shared *s, struct page *page, const struct size_clas
 uint64_t shared_return_inside(const char *unit)
 {
 	unsigned kind = page_map_kind(unit);
-	if (kind == PAGE_KIND_NONE || kind == PAGE_KIND_LARGE)
+	if (kind == QA_CLASS_NONE_ || kind == QA_CLASS_LARGE_)
 		return 0;
-	unsigned size_class = kind - 1;
+	unsigned size_class = kind;
 	const struct size_class *c = &size_classes[size_class];
 	struct shared *s = shared_lock(size_class);
 	struct page *page = page_to_walk(unit, size_class);

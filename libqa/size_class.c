@@ -12,30 +12,30 @@
 enum { PAGE_BLOCKS_MIN = 8, BATCH_MAX = 256, BATCH_BYTES = 16 << 10 };
 
 struct size_class size_classes[QA_CACHES_];
-static atomic_uint count = QA_CLASSES_;
+static atomic_uint end = QA_CLASS_POOL_;
 static uint32_t page_bytes;
 
-unsigned size_class_count(void)
+unsigned size_class_end(void)
 {
 	/* acquire: pairs with the release of who added the last one; its row is seen */
-	return atomic_load_explicit(&count, memory_order_acquire);
+	return atomic_load_explicit(&end, memory_order_acquire);
 }
 
 /* clang-format off */
 const uint8_t size_class_table[SIZE_CLASS_TABLE_BYTES / 16 + 1] = {
-	1, 1, 3, 5, 7, 9, 11, 13, 15,                   /* 16, 16, 32 ... 128 */
-	16, 16, 17, 17, 18, 18, 19, 19,                 /* 160, 192, 224, 256 */
-	20, 20, 20, 20, 21, 21, 21, 21, 22, 22, 22, 22, 23, 23, 23, 23, /* 320, 384, 448, 512 */
-	24, 24, 24, 24, 24, 24, 24, 24, 25, 25, 25, 25, 25, 25, 25, 25, /* 640, 768 */
-	26, 26, 26, 26, 26, 26, 26, 26, 27, 27, 27, 27, 27, 27, 27, 27, /* 896, 1024 */
+	2, 2, 4, 6, 8, 10, 12, 14, 16,                   /* 16, 16, 32 ... 128 */
+	17, 17, 18, 18, 19, 19, 20, 20,                 /* 160, 192, 224, 256 */
+	21, 21, 21, 21, 22, 22, 22, 22, 23, 23, 23, 23, 24, 24, 24, 24, /* 320, 384, 448, 512 */
+	25, 25, 25, 25, 25, 25, 25, 25, 26, 26, 26, 26, 26, 26, 26, 26, /* 640, 768 */
+	27, 27, 27, 27, 27, 27, 27, 27, 28, 28, 28, 28, 28, 28, 28, 28, /* 896, 1024 */
 };
 /* clang-format on */
 
 static uint32_t block_size_of(unsigned size_class)
 {
-	if (size_class < 16)
-		return (size_class + 1) * 8;
-	unsigned doubling = (size_class - 16) / 4, quarter = (size_class - 16) % 4;
+	if (size_class <= 16)
+		return size_class * 8;
+	unsigned doubling = (size_class - 17) / 4, quarter = (size_class - 17) % 4;
 	return (5 + quarter) << (5 + doubling);
 }
 
@@ -56,22 +56,24 @@ static void set(struct size_class *c, uint32_t block_size)
 void size_class_init(uint32_t page_size_bytes)
 {
 	page_bytes = page_size_bytes;
-	for (unsigned i = 0; i < QA_CLASSES_; i++)
+	for (unsigned i = 1; i <= QA_CLASSES_; i++)
 		set(&size_classes[i], block_size_of(i));
 }
 
 void size_class_add(unsigned size_class, uint32_t block_size)
 {
 	set(&size_classes[size_class], block_size);
-	if (size_class >= atomic_load_explicit(&count, memory_order_relaxed))
-		/* release: pairs with size_class_count */
-		atomic_store_explicit(&count, size_class + 1, memory_order_release);
+	if (size_class >= atomic_load_explicit(&end, memory_order_relaxed))
+		/* release: pairs with size_class_end */
+		atomic_store_explicit(&end, size_class + 1, memory_order_release);
 }
 
 unsigned size_class_of_aligned(size_t size, size_t align)
 {
+	if (align <= 16 && size <= SIZE_CLASS_TABLE_BYTES && size > 0)
+		return align <= 8 && size <= 128 ? (unsigned)(size + 7) / 8 : size_class_table[(size + 15) / 16];
 	if (align > 4096 || size > SIZE_CLASS_MAX_BYTES)
-		return QA_CLASS_NONE_;
+		return QA_CLASS_LARGE_;
 	size_t rounded = qa_class_size_(size, align);
-	return rounded <= SIZE_CLASS_MAX_BYTES ? qa_class_of_(rounded) : QA_CLASS_NONE_;
+	return rounded <= SIZE_CLASS_MAX_BYTES ? qa_class_of_(rounded) : QA_CLASS_LARGE_;
 }

@@ -21,30 +21,31 @@ struct size_class {
 	uint32_t page_blocks; /* blocks in one of its pages */
 };
 
-extern struct size_class size_classes[QA_CACHES_];
+extern struct size_class size_classes[QA_CACHES_]; /* 0 and the large one are not used */
 
-/* How many there are: the size classes and, behind them, the named pools made so far. Any thread. */
-unsigned size_class_count(void);
+/* Behind the last class: from 1 to here, exclusive, are the size classes and the named pools made so far. Any thread.
+ */
+unsigned size_class_end(void);
 
 /* Class of a block of the malloc family (aligned to 16), by (size + 15) / 16, for sizes up to SIZE_CLASS_TABLE_BYTES.
  */
 extern const uint8_t size_class_table[SIZE_CLASS_TABLE_BYTES / 16 + 1];
 
-/* Sets up the row of a named pool, and makes it visible in size_class_count. The caller holds the lock of the pools. */
+/* Sets up the row of a named pool, and moves size_class_end behind it. The caller holds the lock of the pools. */
 void size_class_add(unsigned size_class, uint32_t block_size);
 
 /* Derives spans and batches from the page size. Called once, before any allocation. */
 void size_class_init(uint32_t page_size_bytes);
 
-/* The class for a malloc of that size, or QA_CLASS_NONE_. */
+/* The class for a malloc of that size, or QA_CLASS_LARGE_. */
 static inline unsigned size_class_of_malloc(size_t size)
 {
 	if (QA_LIKELY_(size <= SIZE_CLASS_TABLE_BYTES))
 		return size_class_table[(size + 15) / 16];
-	return size <= SIZE_CLASS_MAX_BYTES ? qa_class_of_(size) : QA_CLASS_NONE_;
+	return size <= SIZE_CLASS_MAX_BYTES ? qa_class_of_(size) : QA_CLASS_LARGE_;
 }
 
-/* The class for a size and an alignment (a power of two), or QA_CLASS_NONE_: too large, or aligned to more than an OS
+/* The class for a size and an alignment (a power of two), or QA_CLASS_LARGE_: too large, or aligned to more than an OS
  * page. */
 unsigned size_class_of_aligned(size_t size, size_t align);
 

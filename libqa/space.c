@@ -251,13 +251,13 @@ struct page *space_take(unsigned size_class)
 	page->free = NULL;
 	page->used = page->fresh = 0;
 	page->is_walked = 0;
-	page_map_set_kind(page->base, units, (uint8_t)(size_class + 1));
+	page_map_set_kind(page->base, units, (uint8_t)size_class);
 	return page;
 }
 
 void space_put(struct page *page)
 {
-	page_map_set_kind(page->base, (size_t)1 << page->span_log2, PAGE_KIND_NONE);
+	page_map_set_kind(page->base, (size_t)1 << page->span_log2, QA_CLASS_NONE_);
 	page->place = PAGE_EMPTY;
 	space_lock();
 	link_waiting(page);

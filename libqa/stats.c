@@ -26,13 +26,13 @@ static struct heap_sums sum_heaps(unsigned size_class)
 	struct heap_sums sums = {0};
 	const struct heap *own = heap_if_any();
 	for (const struct heap *heap = heap_first(); heap; heap = heap->next) {
-		const struct qa_cache_ *cache = &heap->fast.caches[size_class];
+		struct heap_counts counts = heap_counts(heap, size_class);
 		uint64_t blocks = heap_blocks(heap, size_class);
 		sums.blocks += blocks;
 		if (heap != own && atomic_load_explicit(&heap->has_owner, memory_order_relaxed))
 			sums.others_blocks += blocks;
-		sums.allocs += __atomic_load_n(&cache->allocs, __ATOMIC_RELAXED);
-		sums.frees += __atomic_load_n(&cache->frees, __ATOMIC_RELAXED);
+		sums.allocs += counts.allocs;
+		sums.frees += counts.frees;
 	}
 	return sums;
 }
@@ -112,15 +112,15 @@ size_t qa_stats(struct qa_stats *stats, struct qa_class_stats *classes, size_t c
 	for (const struct heap *heap = heap_first(); heap; heap = heap->next)
 		stats->threads += atomic_load_explicit(&heap->has_owner, memory_order_relaxed);
 	size_t rows = 0;
-	unsigned count = size_class_count();
-	for (unsigned i = 0; i <= count; i++) {
+	unsigned end = size_class_end();
+	for (unsigned i = 1; i <= end; i++) {
 		struct qa_class_stats row;
 		uint64_t unreachable_bytes = 0;
-		if (i < count)
+		if (i < end)
 			unreachable_bytes = fill_class(&row, i);
 		else
 			fill_large(&row);
-		if (i >= QA_CLASSES_ && i < count && !make_pool_row(&row, i))
+		if (i >= QA_CLASS_POOL_ && i < end && !make_pool_row(&row, i))
 			continue;
 		add_row(stats, &row);
 		if (!os_has_barrier())

@@ -40,8 +40,8 @@ static uint64_t trim_all(uint64_t *threads_skipped)
 {
 	*threads_skipped = drain_heaps();
 	drain_transfers();
-	unsigned classes = size_class_count();
-	for (unsigned i = 0; i < classes; i++)
+	unsigned end = size_class_end();
+	for (unsigned i = 1; i < end; i++)
 		shared_release_kept(i);
 	return space_return_empty() + return_inside();
 }

@@ -7,12 +7,13 @@
  *   owner:    busy = 1; (compiler fence)   if (stop) leave it alone; ... ; busy = 0 (release)
  *   drainer:  stop = 1; membarrier;        wait until busy == 0 (acquire); take the lists; stop = 0 (release)
  *
- * How many blocks a list has is not stored. With loaded = blocks that came in batches less those that left so, and
- * capacity = the most that the list may have,
+ * A list has
  *
- *   blocks = loaded + frees - allocs,   room = capacity - loaded,   so it is full when   frees - allocs >= room
+ *   blocks = capacity - room = loaded + frees - allocs
  *
- * and both an allocation and a free write one counter only, which the statistics read as they are.
+ * with loaded = blocks that came in batches less those that left so. Of these, an allocation writes allocs and room, a
+ * free only room; capacity and loaded change when batches come and go. The statistics read them as they are, and know
+ * frees from them.
  */
 #ifndef QA_INLINE_H
 #define QA_INLINE_H
@@ -20,16 +21,30 @@
 #define QA_INLINE_MAX 1024 /* the largest size that is served inline */
 #define QA_CLASSES_ 48     /* 8, 16 ... 128, then four a doubling up to 32 KiB */
 #define QA_POOLS_MAX 200   /* named pools at one time */
-#define QA_CACHES_ (QA_CLASSES_ + QA_POOLS_MAX)
-#define QA_CLASS_NONE_ QA_CACHES_ /* neither: a run from the OS */
+/*
+ * Classes have numbers from 1: the size classes, then the pools. 0 is what is not ours, and behind the last is large:
+ * neither has ever room in a cache, so that a free of either leaves the fast path like that of a full one.
+ */
+#define QA_CLASS_NONE_ 0
+#define QA_CLASS_POOL_ (QA_CLASSES_ + 1)
+#define QA_CLASS_LARGE_ (QA_CLASS_POOL_ + QA_POOLS_MAX)
+#define QA_CACHES_ (QA_CLASS_LARGE_ + 1)
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define QA_TSAN_
+#endif
+#endif
 
 #define QA_LIKELY_(condition) __builtin_expect(!!(condition), 1)
 #define QA_UNLIKELY_(condition) __builtin_expect(!!(condition), 0)
 
 struct qa_cache_ {
-	void *head;             /* written between busy = 1 and busy = 0, or by a drainer that holds the heap */
-	uint64_t allocs, frees; /* owner writes, relaxed; statistics read */
-	int64_t room;           /* as above; also changes when batches come and go */
+	void *head;       /* touched between busy = 1 and busy = 0, or by a drainer that holds the heap; so are all */
+	uint64_t allocs;  /* since the heap was made */
+	int32_t room;     /* blocks that may still be put on the list */
+	int32_t capacity; /* 0 at first */
+	int64_t loaded;
 };
 
 struct qa_heap_ {
@@ -37,7 +52,7 @@ struct qa_heap_ {
 			  busy */
 	uint32_t stop; /* drainer writes; while 1 the owner goes to the shared pages */
 	uint64_t pad[7];
-	struct qa_cache_ caches[QA_CACHES_]; /* the size classes', then the pools' */
+	struct qa_cache_ caches[QA_CACHES_]; /* by class */
 };
 
 /* This thread's heap; at first, and after the thread's end, one shared heap that is always empty and always full. */
@@ -55,9 +70,9 @@ void qa_dealloc_any_(void *block, size_t size, size_t align);
 static inline __attribute__((always_inline)) unsigned qa_class_of_(size_t size)
 {
 	if (size <= 128)
-		return (unsigned)((size + 7) / 8) - 1;
+		return (unsigned)((size + 7) / 8);
 	unsigned exponent = 63u - (unsigned)__builtin_clzll((unsigned long long)size - 1);
-	return 16 + (exponent - 7) * 4 + (unsigned)((size - 1) >> (exponent - 2)) - 4;
+	return 17 + (exponent - 7) * 4 + (unsigned)((size - 1) >> (exponent - 2)) - 4;
 }
 
 /*
@@ -71,23 +86,70 @@ static inline __attribute__((always_inline)) size_t qa_class_size_(size_t size, 
 	return size == 0 ? step : (size + step - 1) & ~(step - 1);
 }
 
+/*
+ * The counters are written by one thread at a time and read by others, never half-written: a relaxed load and store
+ * each, or the one instruction that x86 has for both. ThreadSanitizer gets to see the former.
+ */
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(QA_TSAN_)
+static inline __attribute__((always_inline)) void qa_count_(uint64_t *counter)
+{
+	__asm__ volatile("incq %0" : "+m"(*counter) : : "cc");
+}
+
+static inline __attribute__((always_inline)) void qa_give_room_(int32_t *room)
+{
+	__asm__ volatile("incl %0" : "+m"(*room) : : "cc");
+}
+
+/* False, and nothing changed, when there is none. */
+static inline __attribute__((always_inline)) bool qa_take_room_(int32_t *room)
+{
+	bool is_none;
+	__asm__ volatile("decl %1" : "=@ccs"(is_none), "+m"(*room));
+	if (QA_LIKELY_(!is_none))
+		return true;
+	qa_give_room_(room);
+	return false;
+}
+#else
+static inline __attribute__((always_inline)) void qa_count_(uint64_t *counter)
+{
+	__atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
+}
+
+static inline __attribute__((always_inline)) void qa_give_room_(int32_t *room)
+{
+	__atomic_store_n(room, __atomic_load_n(room, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
+}
+
+static inline __attribute__((always_inline)) bool qa_take_room_(int32_t *room)
+{
+	int32_t left = __atomic_load_n(room, __ATOMIC_RELAXED) - 1;
+	if (QA_UNLIKELY_(left < 0))
+		return false;
+	__atomic_store_n(room, left, __ATOMIC_RELAXED);
+	return true;
+}
+#endif
+
 static inline __attribute__((always_inline)) void *qa_alloc_class_(unsigned size_class)
 {
 	struct qa_heap_ *heap = qa_heap_;
 	struct qa_cache_ *cache = &heap->caches[size_class];
 	__atomic_store_n(&heap->busy, 1u, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	void *block = 0;
-	if (QA_LIKELY_(__atomic_load_n(&heap->stop, __ATOMIC_ACQUIRE) == 0))
-		block = cache->head;
-	if (QA_UNLIKELY_(!block)) {
-		__atomic_store_n(&heap->busy, 0u, __ATOMIC_RELEASE);
-		return qa_alloc_slow_(size_class);
+	if (QA_LIKELY_(__atomic_load_n(&heap->stop, __ATOMIC_ACQUIRE) == 0)) {
+		void *block = cache->head;
+		if (QA_LIKELY_(block != 0)) {
+			cache->head = *(void **)block;
+			qa_give_room_(&cache->room);
+			qa_count_(&cache->allocs);
+			__atomic_store_n(&heap->busy, 0u, __ATOMIC_RELEASE);
+			return block;
+		}
 	}
-	cache->head = *(void **)block;
-	__atomic_store_n(&cache->allocs, __atomic_load_n(&cache->allocs, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&heap->busy, 0u, __ATOMIC_RELEASE);
-	return block;
+	return qa_alloc_slow_(size_class);
 }
 
 static inline __attribute__((always_inline)) void qa_dealloc_class_(void *block, unsigned size_class)
@@ -96,19 +158,14 @@ static inline __attribute__((always_inline)) void qa_dealloc_class_(void *block,
 	struct qa_cache_ *cache = &heap->caches[size_class];
 	__atomic_store_n(&heap->busy, 1u, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (QA_LIKELY_(__atomic_load_n(&heap->stop, __ATOMIC_ACQUIRE) == 0)) {
-		uint64_t frees = __atomic_load_n(&cache->frees, __ATOMIC_RELAXED) + 1;
-		int64_t balance = (int64_t)(frees - __atomic_load_n(&cache->allocs, __ATOMIC_RELAXED));
-		if (QA_LIKELY_(balance <= __atomic_load_n(&cache->room, __ATOMIC_RELAXED))) {
-			*(void **)block = cache->head;
-			cache->head = block;
-			__atomic_store_n(&cache->frees, frees, __ATOMIC_RELAXED);
-			__atomic_store_n(&heap->busy, 0u, __ATOMIC_RELEASE);
-			return;
-		}
+	if (QA_UNLIKELY_(__atomic_load_n(&heap->stop, __ATOMIC_ACQUIRE) != 0 || !qa_take_room_(&cache->room))) {
+		__atomic_store_n(&heap->busy, 0u, __ATOMIC_RELEASE);
+		qa_dealloc_slow_(block, size_class);
+		return;
 	}
+	*(void **)block = cache->head;
+	cache->head = block;
 	__atomic_store_n(&heap->busy, 0u, __ATOMIC_RELEASE);
-	qa_dealloc_slow_(block, size_class);
 }
 
 #define QA_IS_INLINE_(size, align)                                                                              \

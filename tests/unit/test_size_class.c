@@ -13,10 +13,10 @@ static void test_block_sizes_grow(void **state)
 					96, 104, 112, 120, 128, 160, 192, 224, 256, 320};
 
 	for (unsigned i = 0; i < COUNT(some); i++)
-		assert_int_equal(size_classes[i].block_size, some[i]);
-	for (unsigned i = 1; i < QA_CLASSES_; i++)
+		assert_int_equal(size_classes[i + 1].block_size, some[i]);
+	for (unsigned i = 2; i <= QA_CLASSES_; i++)
 		assert_true(size_classes[i].block_size > size_classes[i - 1].block_size);
-	assert_int_equal(size_classes[QA_CLASSES_ - 1].block_size, SIZE_CLASS_MAX_BYTES);
+	assert_int_equal(size_classes[QA_CLASSES_].block_size, SIZE_CLASS_MAX_BYTES);
 }
 
 static void test_every_size_gets_the_smallest_class(void **state)
@@ -25,9 +25,9 @@ static void test_every_size_gets_the_smallest_class(void **state)
 
 	for (size_t size = 1; size <= SIZE_CLASS_MAX_BYTES; size++) {
 		unsigned c = qa_class_of_(size);
-		assert_in_range(c, 0, QA_CLASSES_ - 1);
+		assert_in_range(c, 1, QA_CLASSES_);
 		assert_true(size_classes[c].block_size >= size);
-		assert_true(c == 0 || size_classes[c - 1].block_size < size);
+		assert_true(c == 1 || size_classes[c - 1].block_size < size);
 		if (size > 128)
 			assert_true((size_classes[c].block_size - size) * 5 <= size_classes[c].block_size);
 	}
@@ -46,8 +46,8 @@ static void test_malloc_classes_are_aligned_to_16(void **state)
 		if (size > 128)
 			assert_int_equal(c, qa_class_of_(size));
 	}
-	assert_int_equal(size_class_of_malloc(SIZE_CLASS_MAX_BYTES + 1), QA_CLASS_NONE_);
-	assert_int_equal(size_class_of_malloc(SIZE_MAX), QA_CLASS_NONE_);
+	assert_int_equal(size_class_of_malloc(SIZE_CLASS_MAX_BYTES + 1), QA_CLASS_LARGE_);
+	assert_int_equal(size_class_of_malloc(SIZE_MAX), QA_CLASS_LARGE_);
 }
 
 static void test_aligned_classes(void **state)
@@ -57,7 +57,7 @@ static void test_aligned_classes(void **state)
 	for (size_t align = 1; align <= 4096; align *= 2) {
 		for (size_t size = 0; size <= SIZE_CLASS_MAX_BYTES; size++) {
 			unsigned c = size_class_of_aligned(size, align);
-			assert_in_range(c, 0, QA_CLASSES_ - 1);
+			assert_in_range(c, 1, QA_CLASSES_);
 			assert_true(size_classes[c].block_size >= size);
 			assert_int_equal(size_classes[c].block_size % align, 0);
 		}
@@ -65,9 +65,9 @@ static void test_aligned_classes(void **state)
 	assert_int_equal(size_classes[size_class_of_aligned(24, 8)].block_size, 24);
 	assert_int_equal(size_classes[size_class_of_aligned(24, 1)].block_size, 24);
 	assert_int_equal(size_classes[size_class_of_aligned(24, 16)].block_size, 32);
-	assert_int_equal(size_class_of_aligned(8, 8192), QA_CLASS_NONE_);
-	assert_int_equal(size_class_of_aligned(SIZE_MAX, 16), QA_CLASS_NONE_);
-	assert_int_equal(size_class_of_aligned(SIZE_CLASS_MAX_BYTES + 1, 1), QA_CLASS_NONE_);
+	assert_int_equal(size_class_of_aligned(8, 8192), QA_CLASS_LARGE_);
+	assert_int_equal(size_class_of_aligned(SIZE_MAX, 16), QA_CLASS_LARGE_);
+	assert_int_equal(size_class_of_aligned(SIZE_CLASS_MAX_BYTES + 1, 1), QA_CLASS_LARGE_);
 }
 
 static void test_pages_of_every_page_size(void **state)
@@ -76,7 +76,7 @@ static void test_pages_of_every_page_size(void **state)
 
 	for (uint32_t page_size = 4 << 10; page_size <= 4 << 20; page_size *= 2) {
 		size_class_init(page_size);
-		for (unsigned i = 0; i < QA_CLASSES_; i++) {
+		for (unsigned i = 1; i <= QA_CLASSES_; i++) {
 			const struct size_class *c = &size_classes[i];
 			uint64_t page_bytes = (uint64_t)c->span_pages * page_size;
 			assert_true(c->page_blocks >= 8);
