@@ -141,6 +141,11 @@ def test_a_folder_that_can_not_be_made_is_explained(socket_dir):
     assert done.returncode == 73 and "No such file or directory" in done.stderr
 
 
+def test_a_place_where_no_socket_can_be_is_explained():
+    done = run_qad("--socket", "/proc/qad.sock")
+    assert done.returncode == 73 and "can not listen on /proc/qad.sock" in done.stderr
+
+
 def test_the_address_comes_from_the_environment(socket_path):
     process = subprocess.Popen([QAD], stderr=subprocess.DEVNULL, env=clean_environment(QAD_SOCKET=socket_path))
     wait_until(socket_path.exists, what="the socket")
@@ -298,13 +303,14 @@ def users(qad_factory, open_dir):
 
     def make(*arguments):
         qad = qad_factory(open_dir / "qad.sock").start(*arguments)
-        made.append(Users(qad))
-        return made[-1]
+        made.append((qad, Users(qad)))
+        return made[-1][1]
 
     yield make
-    for users in made:
+    for qad, users in made:
         for child in users.children:
             child.end()
+        qad.stop()
 
 
 HIDDEN = (False, "no_target", "no_target")
