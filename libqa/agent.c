@@ -142,9 +142,9 @@ void qa_agent_stop(void)
 	pthread_mutex_lock(&life);
 	forget_in_unknown_child();
 	if (running != NULL) {
-		if (agent_link_ask_to_stop(running)) {
+		if (agent_wake_stop(&running->wake)) {
 			pthread_join(thread, NULL);
-			agent_link_await_gone(running);
+			agent_wake_await_gone(&running->wake);
 			agent_link_destroy(running);
 		} else {
 			/* It can not be woken; it ends at what it is told next, and what it uses stays mapped. */

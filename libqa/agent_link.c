@@ -1,8 +1,4 @@
 /*
- * The thread leaves the program's table of descriptors for one of its own at once. So the program never sees a number
- * that is not its own, may close or reuse any number, and gives nothing to its children; and the agent loses nothing by
- * it. The price is that to wake the agent from outside one has to reach into its table: see agent_link_ask_to_stop.
- *
  * A loop over one poll. Not connected: arm the watches, try the addresses, sleep until an event, or until the next try
  * when that is worth it:
  *
@@ -21,7 +17,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/un.h>
@@ -63,9 +58,8 @@ int agent_link_create(const struct agent_link *before, struct agent_link **creat
 		return -EAGAIN;
 
 	struct agent_link *link = (struct agent_link *)mapping;
-	atomic_init(&link->tid, -1);
-	atomic_init(&link->wake_fd, -1);
-	link->stop_fd = link->socket_fd = -1;
+	agent_wake_init(&link->wake);
+	link->socket_fd = -1;
 	agent_watch_init(&link->watch);
 	qp_buffer_init_fixed(&link->in, mapping + FRONT_BYTES - IN_BYTES, IN_BYTES);
 	qp_buffer_init_fixed(&link->out, mapping + FRONT_BYTES, OUT_BYTES);
@@ -190,7 +184,7 @@ static int try_addresses(struct agent_link *link)
  * stop. */
 static short sleep_on(const struct agent_link *link, int fd, short events, int64_t timeout_ms)
 {
-	struct pollfd fds[2] = {{.fd = link->stop_fd, .events = POLLIN}, {.fd = fd, .events = events}};
+	struct pollfd fds[2] = {{.fd = link->wake.stop_fd, .events = POLLIN}, {.fd = fd, .events = events}};
 	int count = agent_os_poll(fds, 2, timeout_ms);
 
 	return (short)(count > 0 ? fds[1].revents : 0);
@@ -198,8 +192,7 @@ static short sleep_on(const struct agent_link *link, int fd, short events, int64
 
 static bool must_stop(const struct agent_link *link)
 {
-	/* Sequentially consistent: pairs with agent_link_ask_to_stop, see there. */
-	return atomic_load(&link->must_stop);
+	return agent_wake_must_stop(&link->wake);
 }
 
 /* Sleeps until there is a reason to look for qad again. outcome is that of the last try, or 0 when a connection broke.
@@ -344,36 +337,16 @@ static void serve_qad(struct agent_link *link)
 	end_connection(link);
 }
 
-/*
- * What writes to standard error in this thread must not write to qad: the pipe's reading end also sits on 1 and 2,
- * where writing to it is an error.
- */
-static bool occupy_standard_numbers(int ends[2])
-{
-	int writing = agent_os_copy_above(ends[1], 3);
-
-	if (ends[0] != 0 || writing < 0 || agent_os_copy_to(0, 1) < 0 || agent_os_copy_to(0, 2) < 0)
-		return false;
-	ends[1] = writing;
-	return true;
-}
-
 void agent_link_run(struct agent_link *link)
 {
-	int ends[2];
-
 	pthread_setname_np(pthread_self(), "qa-agent");
 	/* A program of real-time threads must not have its agent among them. */
 	if (sched_getscheduler(0) != SCHED_OTHER)
 		sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){0});
-	if (agent_os_leave_descriptors() != 0 || agent_os_pipe(ends) != 0 || !occupy_standard_numbers(ends))
+	if (!agent_wake_enter(&link->wake))
 		return;
-	link->stop_fd = ends[0];
 	link->started_ms = now_ms();
 	link->random = (uint64_t)link->started_ms ^ (uint64_t)getpid() << 32;
-	/* Sequentially consistent, tid first: pairs with agent_link_ask_to_stop. */
-	atomic_store(&link->tid, gettid());
-	atomic_store(&link->wake_fd, ends[1]);
 
 	while (!must_stop(link)) {
 		find_qad(link);
@@ -381,54 +354,4 @@ void agent_link_run(struct agent_link *link)
 			serve_qad(link);
 	}
 	/* The table goes with the thread, and all that is open in it. */
-}
-
-/* Opens the agent's end of the pipe, which is in another table: by its name in /proc, or by a descriptor for the
- * thread. */
-static int open_wake_fd(int tid, int wake_fd)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/fd/%d", tid, wake_fd);
-	int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-	if (fd >= 0)
-		return fd;
-
-	int thread_fd = (int)syscall(SYS_pidfd_open, tid, O_EXCL); /* PIDFD_THREAD, Linux 6.9 */
-	if (thread_fd < 0)
-		return -1;
-	fd = (int)syscall(SYS_pidfd_getfd, thread_fd, wake_fd, 0u);
-	close(thread_fd);
-	return fd;
-}
-
-bool agent_link_ask_to_stop(struct agent_link *link)
-{
-	/*
-	 * Sequentially consistent, as is the agent's store of wake_fd before its first look at must_stop: so either we
-	 * see where to write, or the agent sees that it must stop before it ever sleeps.
-	 */
-	atomic_store(&link->must_stop, true);
-	int wake_fd = atomic_load(&link->wake_fd);
-	if (wake_fd < 0)
-		return true;
-
-	int fd = open_wake_fd(atomic_load(&link->tid), wake_fd);
-	if (fd < 0)
-		/* It may have ended by itself. */
-		return syscall(SYS_tgkill, getpid(), atomic_load(&link->tid), 0) != 0;
-	ssize_t written = write(fd, "", 1);
-	close(fd);
-	return written == 1;
-}
-
-void agent_link_await_gone(const struct agent_link *link)
-{
-	int tid = atomic_load(&link->tid);
-	struct timespec pause = {.tv_nsec = 50000};
-
-	/* Some microseconds, in which setns and unshare would still refuse. Bounded, as the number may be used again.
-	 */
-	for (int i = 0; tid > 0 && i < 2000 && syscall(SYS_tgkill, getpid(), tid, 0) == 0; i++)
-		nanosleep(&pause, NULL);
 }

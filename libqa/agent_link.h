@@ -7,25 +7,19 @@
 #ifndef LIBQA_AGENT_LINK_H
 #define LIBQA_AGENT_LINK_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "address.h"
+#include "agent_wake.h"
 #include "agent_watch.h"
 #include "buffer.h"
 
 struct agent_link {
-	/* Set by who stops the agent. */
-	atomic_bool must_stop;
-	/* Set by the agent when it can be woken: the thread, and the end of its pipe to write to. -1 before. */
-	atomic_int tid;
-	atomic_int wake_fd;
+	struct agent_wake wake; /* how to stop it */
 
 	/* The rest is the agent's alone. Descriptors are of its own table. */
-	int stop_fd;   /* the end to poll */
 	int socket_fd; /* -1: not connected */
 	struct agent_watch watch;
 
@@ -53,11 +47,5 @@ void agent_link_destroy(struct agent_link *link);
 
 /* The thread: returns when asked to stop, or at once where it can not work. */
 void agent_link_run(struct agent_link *link);
-
-/* False: it can not be woken (no /proc, and Linux before 6.9), and stops only at the next thing that happens to it. */
-bool agent_link_ask_to_stop(struct agent_link *link);
-/* After the thread was joined: waits until the kernel, too, has forgotten it, so that the process has one thread less.
- */
-void agent_link_await_gone(const struct agent_link *link);
 
 #endif

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <sys/inotify.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -45,6 +46,11 @@ static inline int agent_os_copy_above(int fd, int number)
 static inline int agent_os_copy_to(int fd, int number)
 {
 	return (int)agent_os_result(syscall(SYS_dup3, fd, number, O_CLOEXEC));
+}
+
+static inline int agent_os_status(int fd, struct stat *status)
+{
+	return (int)agent_os_result(syscall(SYS_fstat, fd, status));
 }
 
 static inline void agent_os_close(int fd)

@@ -290,6 +290,10 @@ def assert_sums(figures):
         assert row["held_bytes"] == row["used_bytes"] + row["cached_bytes"], row
         assert row["cached_bytes"] == sum(row[part] for part in PARTS), row
         assert all(value >= 0 for key, value in row.items() if key.endswith("_bytes")), row
+    for row in figures["classes"]:
+        if row["block_size"]:
+            assert row["used_bytes"] == row["used_blocks"] * row["block_size"], row
+            assert row["held_bytes"] == row["pages"] * figures["page_size"], row
     for key in ("held_bytes", "used_bytes", "cached_bytes", *PARTS):
         assert figures[key] == sum(row[key] for row in figures["classes"]), key
     return figures

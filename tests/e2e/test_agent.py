@@ -425,6 +425,18 @@ def test_stop_in_every_state(server_at, socket_path, target, moment):
     program.quit()
 
 
+def test_stop_again_and_again_at_once(server, target):
+    """The agent ends by itself in the moment in which it is told to: no SIGPIPE, which would end the program."""
+    program = target()
+    for turn in range(400):
+        commands = ["agent start", *["trim"] * (turn % 20), "agent stop"] * 10  # the agent gets further and further
+        program.send("\n".join(commands))
+        for _ in commands:
+            assert program.answer_line() == "ok"
+    assert program.agent_task() is None
+    program.quit()
+
+
 @pytest.mark.plain_only
 def test_stop_without_proc(server, target):
     """In a root folder without /proc the agent is reached by a descriptor for its thread, or ends with its connection."""

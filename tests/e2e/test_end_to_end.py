@@ -13,6 +13,10 @@ def trim(qactl, target):
     return result.json
 
 
+def used_classes(figures):
+    return [row["block_size"] for row in figures["classes"] if row["used_blocks"]]
+
+
 # Figures
 
 
@@ -33,8 +37,17 @@ def test_figures_are_exact_when_the_target_is_quiet(qad, target, stats):
     assert 3 * 5000000 <= large < 3 * (5000000 + 64 * 1024)
     assert figures["used_bytes"] == small + middle + large
     assert (figures["allocs"], figures["frees"]) == (1503, 0)
-    used = [row["block_size"] for row in figures["classes"] if row["used_blocks"]]
-    assert sorted(used) == [0, 24, 104], "and no other class has a block"
+    assert sorted(used_classes(figures)) == [0, 24, 104], "and no other class has a block"
+
+    assert program.ask("free 3 3") == {"bad": 0}  # the first of three stays
+    figures = stats(program.pid)
+    assert (row_of(figures, 0)["used_blocks"], row_of(figures, 0)["used_bytes"]) == (1, large // 3)
+    assert (row_of(figures, 0)["allocs"], row_of(figures, 0)["frees"]) == (3, 2)
+    for group in (1, 2, 3):
+        program.ask(f"free {group}")
+    figures = stats(program.pid)
+    assert used_classes(figures) == [] and figures["used_bytes"] == 0
+    assert (figures["allocs"], figures["frees"]) == (1503, 1503)
 
 
 def test_figures_are_exact_when_threads_free_what_others_allocated(qad, target, stats):

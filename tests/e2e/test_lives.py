@@ -332,6 +332,7 @@ def test_fork_of_a_program_with_threads(qad, target, qactl, stats):
     for number in range(3):
         assert program.ask(f"child check {number}") == {"blocks": 500, "bad": 0}
         assert program.ask(f"child free {number}") == {"bad": 0}
+    assert stats(child)["threads"] <= 1, "the threads that are not in the child have no cache there"
     assert qactl("trim", child).code == 0
     assert stats(child)["held_bytes"] == 0, "also what the threads that are not in the child had cached"
     assert row_of(stats(program.pid), 24)["used_blocks"] == 1500

@@ -116,7 +116,7 @@ def test_a_trim_may_take_longer_than_figures_but_not_for_ever(client, fake):
     assert time.monotonic() - began > TRIM_S * 0.95
 
 
-def test_ps_waits_for_a_silent_target_only_once(client, fake):
+def test_ps_waits_for_a_silent_target_only_once(qad, client, fake):
     silent, good = fake(name="silent"), fake(kind=wire.ServingTarget, name="good")
     wait_for_target(client, good.pid)
     first = targets_of(client)
@@ -124,11 +124,15 @@ def test_ps_waits_for_a_silent_target_only_once(client, fake):
     assert not first[good.pid]["silent"] and first[good.pid]["age_ms"] == 0
 
     asked, _, params = silent.question()
-    for _ in range(20):
+    other = wire.client(qad.socket_path)
+    other.ask("stats", pid=silent.pid)
+    assert silent.question()[1] == "stats"
+    for _ in range(3):
         again = targets_of(client)
         assert again[silent.pid]["silent"] and again[good.pid]["age_ms"] == 0
-    # Answered without waiting: the question of the first ps is still the only one.
-    assert not silent.connection.has_bytes()
+    # A ps that waits would have its answer only after the one that waited before it.
+    assert not other.has_bytes()
+    assert not silent.connection.has_bytes()  # the question of the first ps is still the only one of its kind
 
     silent.answer(asked, wire.stats_of(params, used=9))  # late, but it ends the silence
     shown = wait_until(lambda: (now := targets_of(client, figures=False)) and not now[silent.pid]["silent"] and now,
@@ -450,9 +454,15 @@ def test_without_descriptors_it_waits_tells_once_and_recovers(qad, fake):
     assert qad.log().count("no connection can be accepted") == 1
 
 
-def test_the_soft_limit_of_descriptors_is_raised(qad):
-    limits = resource.prlimit(qad.pid, resource.RLIMIT_NOFILE)
-    assert limits[0] == limits[1]
+def test_the_soft_limit_of_descriptors_is_raised(qad_factory):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard // 2, hard))
+    try:
+        qad = qad_factory().start()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    wait_until(lambda: resource.prlimit(qad.pid, resource.RLIMIT_NOFILE) == (hard, hard), what="the limit to be raised")
+    qad.stop()
 
 
 def test_faults_in_a_flood_do_not_flood_the_log(qad, client):

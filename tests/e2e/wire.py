@@ -163,11 +163,11 @@ def stats_of(params, **parts):
     return result
 
 
-def _become(uid, groups):
+def _become(uid, gid, groups):
     if groups is not None:
         os.setgroups(groups)
     if uid is not None:
-        os.setgid(uid)
+        os.setgid(uid if gid is None else gid)
         os.setuid(uid)
 
 
@@ -182,9 +182,9 @@ def _receive_descriptor(channel):
 
 
 class Child:
-    """A forked process that connects, as uid if given, and then waits to be killed. qad takes it for the peer."""
+    """A forked process that connects, as uid (and gid) if given, and then waits to be killed: qad's peer is it."""
 
-    def __init__(self, path, uid=None, groups=None, run=None):
+    def __init__(self, path, uid=None, gid=None, groups=None, run=None):
         ours, theirs = socket.socketpair()
         self.pid = os.fork()
         if self.pid == 0:
@@ -192,7 +192,7 @@ class Child:
                 os.dup2(theirs.detach(), 3)
                 os.closerange(4, 65_536)  # nothing of the test's other connections stays open here
                 theirs = socket.socket(fileno=3)
-                _become(uid, groups)
+                _become(uid, gid, groups)
                 sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
                 sock.connect(str(path))
                 if run:
@@ -267,6 +267,6 @@ class ServingTarget(Child):
 class ClientOf(Child):
     """A client process of another user; the test uses its connection."""
 
-    def __init__(self, path, uid=None, groups=None):
-        super().__init__(path, uid=uid, groups=groups)
+    def __init__(self, path, uid=None, gid=None, groups=None):
+        super().__init__(path, uid=uid, gid=gid, groups=groups)
         self.connection.call("hello", protocol=1, role="client")
