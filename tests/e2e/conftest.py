@@ -293,7 +293,7 @@ def assert_sums(figures):
     for row in figures["classes"]:
         if row["block_size"]:
             assert row["used_bytes"] == row["used_blocks"] * row["block_size"], row
-            assert row["held_bytes"] == row["pages"] * figures["page_size"], row
+            assert row["held_bytes"] <= row["pages"] * figures["page_size"], row  # less what was given back inside
     for key in ("held_bytes", "used_bytes", "cached_bytes", *PARTS):
         assert figures[key] == sum(row[key] for row in figures["classes"]), key
     return figures
