@@ -44,8 +44,8 @@ void qa_dealloc_any_(void *block, size_t size, size_t align)
 		qa_dealloc_class_(block, size_class_of_aligned(size, align));
 }
 
-/* Above the table of qa_malloc. */
-static __attribute__((noinline)) void *malloc_bigger(size_t size)
+/* Above the tables, where both kinds of alignment have the same classes. */
+static __attribute__((noinline)) void *alloc_bigger(size_t size)
 {
 	return size > SIZE_CLASS_MAX_BYTES ? alloc_large(size, MALLOC_ALIGN) : qa_alloc_class_(qa_class_of_(size));
 }
@@ -53,8 +53,23 @@ static __attribute__((noinline)) void *malloc_bigger(size_t size)
 void *qa_malloc(size_t size)
 {
 	if (QA_UNLIKELY_(size > SIZE_CLASS_TABLE_BYTES))
-		return malloc_bigger(size);
+		return alloc_bigger(size);
 	return qa_alloc_class_(size_class_table[(size + 15) / 16]);
+}
+
+void *qa_alloc_packed_(size_t size)
+{
+	if (QA_UNLIKELY_(size > SIZE_CLASS_TABLE_BYTES))
+		return alloc_bigger(size);
+	return qa_alloc_class_(size_class_packed[(size + 7) / 8]);
+}
+
+void qa_dealloc_packed_(void *block, size_t size)
+{
+	if (QA_UNLIKELY_(size > SIZE_CLASS_TABLE_BYTES))
+		qa_free_sized(block, size);
+	else if (block)
+		qa_dealloc_class_(block, size_class_packed[(size + 7) / 8]);
 }
 
 void qa_free(void *block)

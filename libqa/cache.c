@@ -14,6 +14,7 @@
  * (fork.c). The shared pages are asked outside of it, so that a drainer never waits for a lock or a page fault of the
  * owner's.
  */
+#include "fatal.h"
 #include "heap.h"
 #include "large.h"
 #include "shared.h"
@@ -176,6 +177,8 @@ void qa_dealloc_slow_(void *block, unsigned size_class)
 		shared_give_direct(size_class, block);
 		return;
 	}
+	if (QA_UNLIKELY_(heap->fast.caches[size_class].head == block))
+		fatal_block("freed twice", block, size_classes[size_class].block_size, UINT32_MAX);
 	struct surplus surplus = {0};
 	struct heap_content left = {0};
 	bool is_pushed = heap_push(heap, size_class, block);

@@ -24,8 +24,8 @@ enum { STOP_LOOKS = 200, STOP_SPINS = 100 };
 enum { FULL_CACHES = 32 };
 
 /*
- * Lists empty, and full: there is never room. Its busy word is written by threads without a heap and read by nobody; so
- * is room by those that try to free, hence so far below zero.
+ * Lists empty, and full: there is never room. Its busy words are written by threads without a heap and read by nobody;
+ * so is room by those that try to free, hence so far below zero.
  */
 enum { NEVER_ROOM = INT32_MIN / 2 };
 static struct qa_heap_ empty_heap = {
@@ -165,18 +165,22 @@ struct heap *heap_current(void)
 	return heap;
 }
 
-/* After stop and the barrier. */
+/* After stop and the barrier: whether the owner is outside of all classes, within a bounded time. */
 static bool await_owner(struct heap *heap)
 {
-	for (int look = 0; look < STOP_LOOKS; look++) {
+	unsigned end = size_class_end(), looks = 0;
+	for (unsigned i = 0; i < end; i++) {
 		/* acquire: pairs with the owner's release of busy; its lists are seen whole */
-		if (__atomic_load_n(&heap->fast.busy, __ATOMIC_ACQUIRE) == 0)
-			return true;
-		if (look > STOP_SPINS)
-			sched_yield();
+		while (__atomic_load_n(&heap->fast.caches[i].busy, __ATOMIC_ACQUIRE) != 0) {
+			if (++looks == STOP_LOOKS) {
+				heap_resume(heap);
+				return false;
+			}
+			if (looks > STOP_SPINS)
+				sched_yield();
+		}
 	}
-	heap_resume(heap);
-	return false;
+	return true;
 }
 
 bool heap_stop(struct heap *heap)
@@ -230,7 +234,7 @@ struct heap_counts heap_counts(const struct heap *heap, unsigned size_class)
 	const struct qa_cache_ *cache = &heap->fast.caches[size_class];
 	struct heap_counts counts = {.allocs = __atomic_load_n(&cache->allocs, __ATOMIC_RELAXED)};
 	int64_t frees = (int64_t)counts.allocs + heap_list_blocks(heap, size_class) -
-			__atomic_load_n(&cache->loaded, __ATOMIC_RELAXED);
+			atomic_load_explicit(&heap->spares[size_class].loaded, memory_order_relaxed);
 	counts.frees = frees < 0 ? 0 : (uint64_t)frees;
 	return counts;
 }
@@ -281,7 +285,8 @@ bool heap_orphan_others(void)
 			for (unsigned i = 1; i < end; i++)
 				heap_take(heap, i);
 		}
-		__atomic_store_n(&heap->fast.busy, 0u, __ATOMIC_RELAXED);
+		for (unsigned i = 0; i < end; i++)
+			__atomic_store_n(&heap->fast.caches[i].busy, 0u, __ATOMIC_RELAXED);
 		atomic_store_explicit(&heap->has_owner, false, memory_order_relaxed);
 		heap->next_idle = idle_heaps;
 		idle_heaps = heap;

@@ -19,14 +19,16 @@
 #include "qa.h"
 
 /*
- * The second list of a cache, whole or not there, so that a cache gives and gets batches without walking its list.
- * Touched by the owner inside or a drainer; blocks is read by the statistics.
+ * The colder half of a cache: its second list, whole or not there, so that a cache gives and gets batches without
+ * walking its list. Touched by the owner inside or a drainer; all but the chain is read by the statistics.
  *
  *   bytes that a class may have cached here = 2 * capacity * block size;   capacity_bytes of the heap = their sum
+ *   frees = allocs + blocks in the (first) list - loaded
  */
 struct heap_spare {
 	void *chain;
 	_Atomic uint32_t blocks;
+	_Atomic int64_t loaded; /* blocks that came into the first list in batches less those that left so */
 };
 
 struct heap {
@@ -52,19 +54,21 @@ struct heap *heap_first(void);
 /* How many bytes one thread may cache now: the setting, or its share of the total when there are many threads. */
 uint64_t heap_limit_bytes(void);
 
+/* The owner goes inside for the whole heap: the busy word of class 0, which has no list, stands for it. */
 static inline bool heap_enter(struct heap *heap)
 {
-	__atomic_store_n(&heap->fast.busy, 1u, __ATOMIC_RELAXED);
+	uint32_t *busy = &heap->fast.caches[0].busy;
+	__atomic_store_n(busy, 1u, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (QA_LIKELY_(__atomic_load_n(&heap->fast.stop, __ATOMIC_ACQUIRE) == 0))
 		return true;
-	__atomic_store_n(&heap->fast.busy, 0u, __ATOMIC_RELEASE);
+	__atomic_store_n(busy, 0u, __ATOMIC_RELEASE);
 	return false;
 }
 
 static inline void heap_leave(struct heap *heap)
 {
-	__atomic_store_n(&heap->fast.busy, 0u, __ATOMIC_RELEASE);
+	__atomic_store_n(&heap->fast.caches[0].busy, 0u, __ATOMIC_RELEASE);
 }
 
 /*
@@ -104,7 +108,9 @@ static inline void heap_load(struct heap *heap, unsigned size_class, int32_t blo
 {
 	struct qa_cache_ *cache = &heap->fast.caches[size_class];
 	__atomic_store_n(&cache->room, cache->room - blocks, __ATOMIC_RELAXED);
-	__atomic_store_n(&cache->loaded, cache->loaded + blocks, __ATOMIC_RELAXED);
+	_Atomic int64_t *loaded = &heap->spares[size_class].loaded;
+	atomic_store_explicit(loaded, atomic_load_explicit(loaded, memory_order_relaxed) + blocks,
+			      memory_order_relaxed);
 }
 
 /* The same of one block from or to the program. Owner inside. */

@@ -22,12 +22,23 @@ unsigned size_class_end(void)
 }
 
 /* clang-format off */
+#define X2(n) n, n
+#define X4(n) X2(n), X2(n)
+#define X8(n) X4(n), X4(n)
+#define X16(n) X8(n), X8(n)
+
 const uint8_t size_class_table[SIZE_CLASS_TABLE_BYTES / 16 + 1] = {
-	2, 2, 4, 6, 8, 10, 12, 14, 16,                   /* 16, 16, 32 ... 128 */
-	17, 17, 18, 18, 19, 19, 20, 20,                 /* 160, 192, 224, 256 */
-	21, 21, 21, 21, 22, 22, 22, 22, 23, 23, 23, 23, 24, 24, 24, 24, /* 320, 384, 448, 512 */
-	25, 25, 25, 25, 25, 25, 25, 25, 26, 26, 26, 26, 26, 26, 26, 26, /* 640, 768 */
-	27, 27, 27, 27, 27, 27, 27, 27, 28, 28, 28, 28, 28, 28, 28, 28, /* 896, 1024 */
+	2, 2, 4, 6, 8, 10, 12, 14, 16,  /* 16, 16, 32 ... 128 */
+	X2(17), X2(18), X2(19), X2(20), /* 160, 192, 224, 256 */
+	X4(21), X4(22), X4(23), X4(24), /* 320, 384, 448, 512 */
+	X8(25), X8(26), X8(27), X8(28), /* 640, 768, 896, 1024 */
+};
+
+const uint8_t size_class_packed[SIZE_CLASS_TABLE_BYTES / 8 + 1] = {
+	1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, /* 8, 8, 16 ... 128 */
+	X4(17), X4(18), X4(19), X4(20),
+	X8(21), X8(22), X8(23), X8(24),
+	X16(25), X16(26), X16(27), X16(28),
 };
 /* clang-format on */
 
@@ -70,8 +81,6 @@ void size_class_add(unsigned size_class, uint32_t block_size)
 
 unsigned size_class_of_aligned(size_t size, size_t align)
 {
-	if (align <= 16 && size <= SIZE_CLASS_TABLE_BYTES && size > 0)
-		return align <= 8 && size <= 128 ? (unsigned)(size + 7) / 8 : size_class_table[(size + 15) / 16];
 	if (align > 4096 || size > SIZE_CLASS_MAX_BYTES)
 		return QA_CLASS_LARGE_;
 	size_t rounded = qa_class_size_(size, align);

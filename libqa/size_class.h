@@ -31,6 +31,9 @@ unsigned size_class_end(void);
  */
 extern const uint8_t size_class_table[SIZE_CLASS_TABLE_BYTES / 16 + 1];
 
+/* Class of a block that is aligned to 8 or less, by (size + 7) / 8, for the same sizes. */
+extern const uint8_t size_class_packed[SIZE_CLASS_TABLE_BYTES / 8 + 1];
+
 /* Sets up the row of a named pool, and moves size_class_end behind it. The caller holds the lock of the pools. */
 void size_class_add(unsigned size_class, uint32_t block_size);
 

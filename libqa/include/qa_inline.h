@@ -1,19 +1,18 @@
 /*
  * qa_inline.h - the inline half of qa.h. Include qa.h; nothing here is to be named by a program (names end in _).
  *
- * A thread's heap has, per size class, a list of free blocks linked through their first word. The thread takes from and
- * gives to it with plain loads and stores, between two stores to busy (DESIGN: a biased lock, libqa/heap.h):
+ * A thread's heap has, per class, a list of free blocks linked through their first word. The thread takes from and
+ * gives to it with plain loads and stores, between two stores to the list's busy (a biased lock, libqa/heap.h):
  *
  *   owner:    busy = 1; (compiler fence)   if (stop) leave it alone; ... ; busy = 0 (release)
- *   drainer:  stop = 1; membarrier;        wait until busy == 0 (acquire); take the lists; stop = 0 (release)
+ *   drainer:  stop = 1; membarrier;        wait until busy == 0 (acquire); take the list; stop = 0 (release)
  *
  * A list has
  *
- *   blocks = capacity - room = loaded + frees - allocs
+ *   blocks = capacity - room
  *
- * with loaded = blocks that came in batches less those that left so. Of these, an allocation writes allocs and room, a
- * free only room; capacity and loaded change when batches come and go. The statistics read them as they are, and know
- * frees from them.
+ * and an allocation writes room and allocs, a free only room. Capacity changes as batches come and go; with the blocks
+ * that came so, the statistics also know the frees (libqa/heap.h).
  */
 #ifndef QA_INLINE_H
 #define QA_INLINE_H
@@ -40,18 +39,18 @@
 #define QA_UNLIKELY_(condition) __builtin_expect(!!(condition), 0)
 
 struct qa_cache_ {
-	void *head;       /* touched between busy = 1 and busy = 0, or by a drainer that holds the heap; so are all */
+	void *head; /* touched between busy = 1 and busy = 0, or by a drainer that holds the heap; so are the next */
 	uint64_t allocs;  /* since the heap was made */
 	int32_t room;     /* blocks that may still be put on the list */
 	int32_t capacity; /* 0 at first */
-	int64_t loaded;
+	uint32_t busy; /* owner writes; pairs with the drainer's membarrier between its store to stop and its load here;
+			  in the line of the others, which costs less than a word for the whole heap */
+	uint32_t pad;
 };
 
 struct qa_heap_ {
-	uint32_t busy; /* owner writes; pairs with the drainer's membarrier between its store to stop and its load of
-			  busy */
 	uint32_t stop; /* drainer writes; while 1 the owner goes to the shared pages */
-	uint64_t pad[7];
+	uint32_t pad[15];
 	struct qa_cache_ caches[QA_CACHES_]; /* by class */
 };
 
@@ -60,6 +59,8 @@ extern __thread struct qa_heap_ *qa_heap_ __attribute__((tls_model("initial-exec
 
 void *qa_alloc_slow_(unsigned size_class) __attribute__((cold));
 void qa_dealloc_slow_(void *block, unsigned size_class) __attribute__((cold));
+void *qa_alloc_packed_(size_t size);
+void qa_dealloc_packed_(void *block, size_t size);
 void *qa_alloc_any_(size_t size, size_t align);
 void qa_dealloc_any_(void *block, size_t size, size_t align);
 
@@ -136,7 +137,7 @@ static inline __attribute__((always_inline)) void *qa_alloc_class_(unsigned size
 {
 	struct qa_heap_ *heap = qa_heap_;
 	struct qa_cache_ *cache = &heap->caches[size_class];
-	__atomic_store_n(&heap->busy, 1u, __ATOMIC_RELAXED);
+	__atomic_store_n(&cache->busy, 1u, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (QA_LIKELY_(__atomic_load_n(&heap->stop, __ATOMIC_ACQUIRE) == 0)) {
 		void *block = cache->head;
@@ -144,11 +145,11 @@ static inline __attribute__((always_inline)) void *qa_alloc_class_(unsigned size
 			cache->head = *(void **)block;
 			qa_give_room_(&cache->room);
 			qa_count_(&cache->allocs);
-			__atomic_store_n(&heap->busy, 0u, __ATOMIC_RELEASE);
+			__atomic_store_n(&cache->busy, 0u, __ATOMIC_RELEASE);
 			return block;
 		}
 	}
-	__atomic_store_n(&heap->busy, 0u, __ATOMIC_RELEASE);
+	__atomic_store_n(&cache->busy, 0u, __ATOMIC_RELEASE);
 	return qa_alloc_slow_(size_class);
 }
 
@@ -156,26 +157,38 @@ static inline __attribute__((always_inline)) void qa_dealloc_class_(void *block,
 {
 	struct qa_heap_ *heap = qa_heap_;
 	struct qa_cache_ *cache = &heap->caches[size_class];
-	__atomic_store_n(&heap->busy, 1u, __ATOMIC_RELAXED);
+	__atomic_store_n(&cache->busy, 1u, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (QA_UNLIKELY_(__atomic_load_n(&heap->stop, __ATOMIC_ACQUIRE) != 0 || !qa_take_room_(&cache->room))) {
-		__atomic_store_n(&heap->busy, 0u, __ATOMIC_RELEASE);
-		qa_dealloc_slow_(block, size_class);
-		return;
+	if (QA_LIKELY_(__atomic_load_n(&heap->stop, __ATOMIC_ACQUIRE) == 0)) {
+		void *head = cache->head;
+		if (QA_LIKELY_(head != block && qa_take_room_(&cache->room))) { /* equal: freed twice */
+			*(void **)block = head;
+			cache->head = block;
+			__atomic_store_n(&cache->busy, 0u, __ATOMIC_RELEASE);
+			return;
+		}
 	}
-	*(void **)block = cache->head;
-	cache->head = block;
-	__atomic_store_n(&heap->busy, 0u, __ATOMIC_RELEASE);
+	__atomic_store_n(&cache->busy, 0u, __ATOMIC_RELEASE);
+	qa_dealloc_slow_(block, size_class);
 }
 
 #define QA_IS_INLINE_(size, align)                                                                              \
 	(__builtin_constant_p(size) && __builtin_constant_p(align) && (size) <= QA_INLINE_MAX && (align) > 0 && \
 	 (align) <= QA_INLINE_MAX && ((align) & ((align)-1)) == 0)
 
+/* A size that is not constant, an alignment that is: 8 or less, or the malloc family's. */
+#define QA_IS_PACKED_(align) \
+	(__builtin_constant_p(align) && ((align) == 1 || (align) == 2 || (align) == 4 || (align) == 8))
+#define QA_IS_16_(align) (__builtin_constant_p(align) && (align) == 16)
+
 static inline __attribute__((always_inline)) void *qa_alloc(size_t size, size_t align)
 {
 	if (QA_IS_INLINE_(size, align))
 		return qa_alloc_class_(qa_class_of_(qa_class_size_(size, align)));
+	if (QA_IS_PACKED_(align))
+		return qa_alloc_packed_(size);
+	if (QA_IS_16_(align))
+		return qa_malloc(size);
 	return qa_alloc_any_(size, align);
 }
 
@@ -184,6 +197,10 @@ static inline __attribute__((always_inline)) void qa_dealloc(void *block, size_t
 	if (QA_IS_INLINE_(size, align)) {
 		if (block)
 			qa_dealloc_class_(block, qa_class_of_(qa_class_size_(size, align)));
+	} else if (QA_IS_PACKED_(align)) {
+		qa_dealloc_packed_(block, size);
+	} else if (QA_IS_16_(align)) {
+		qa_free_sized(block, size);
 	} else {
 		qa_dealloc_any_(block, size, align);
 	}

@@ -54,6 +54,8 @@ static void test_aligned_classes(void **state)
 {
 	(void)state;
 
+	for (size_t size = 1; size <= SIZE_CLASS_TABLE_BYTES; size++)
+		assert_int_equal(size_class_packed[(size + 7) / 8], size_class_of_aligned(size, 8));
 	for (size_t align = 1; align <= 4096; align *= 2) {
 		for (size_t size = 0; size <= SIZE_CLASS_MAX_BYTES; size++) {
 			unsigned c = size_class_of_aligned(size, align);
