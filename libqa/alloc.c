@@ -74,7 +74,11 @@ void qa_dealloc_packed_(void *block, size_t size)
 
 void qa_free(void *block)
 {
-	qa_dealloc_class_(block, page_map_kind(block));
+	_Atomic uint8_t *kind = page_map_kind_place(block);
+	if (QA_LIKELY_(kind != NULL))
+		qa_dealloc_class_(block, atomic_load_explicit(kind, memory_order_relaxed)); /* as in page_map_kind */
+	else
+		qa_dealloc_slow_(block, QA_CLASS_NONE_);
 }
 
 void qa_free_sized(void *block, size_t size)

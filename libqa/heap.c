@@ -187,7 +187,7 @@ bool heap_stop(struct heap *heap)
 {
 	if (!os_has_barrier())
 		return false;
-	__atomic_store_n(&heap->fast.stop, 1u, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&heap->fast.caches[0].stop, 1u, __ATOMIC_SEQ_CST);
 	if (os_barrier())
 		return await_owner(heap);
 	heap_resume(heap);
@@ -201,7 +201,7 @@ void heap_stop_others(void)
 		return;
 	for (struct heap *heap = first; heap; heap = heap->next)
 		if (heap != own)
-			__atomic_store_n(&heap->fast.stop, 1u, __ATOMIC_SEQ_CST);
+			__atomic_store_n(&heap->fast.caches[0].stop, 1u, __ATOMIC_SEQ_CST);
 	bool has_barrier = os_barrier();
 	for (struct heap *heap = first; heap; heap = heap->next) {
 		if (heap == own)
@@ -216,7 +216,7 @@ void heap_stop_others(void)
 void heap_resume(struct heap *heap)
 {
 	/* release: pairs with the owner's acquire of stop; it sees the lists as the drainer left them */
-	__atomic_store_n(&heap->fast.stop, 0u, __ATOMIC_RELEASE);
+	__atomic_store_n(&heap->fast.caches[0].stop, 0u, __ATOMIC_RELEASE);
 }
 
 uint32_t heap_blocks(const struct heap *heap, unsigned size_class)
@@ -280,7 +280,7 @@ bool heap_orphan_others(void)
 	for (struct heap *heap = heap_first(); heap; heap = heap->next) {
 		if (heap == own)
 			continue;
-		if (__atomic_load_n(&heap->fast.stop, __ATOMIC_RELAXED) == 0) {
+		if (__atomic_load_n(&heap->fast.caches[0].stop, __ATOMIC_RELAXED) == 0) {
 			all_stopped = false;
 			for (unsigned i = 1; i < end; i++)
 				heap_take(heap, i);

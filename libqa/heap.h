@@ -60,7 +60,7 @@ static inline bool heap_enter(struct heap *heap)
 	uint32_t *busy = &heap->fast.caches[0].busy;
 	__atomic_store_n(busy, 1u, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (QA_LIKELY_(__atomic_load_n(&heap->fast.stop, __ATOMIC_ACQUIRE) == 0))
+	if (QA_LIKELY_(__atomic_load_n(&heap->fast.caches[0].stop, __ATOMIC_ACQUIRE) == 0))
 		return true;
 	__atomic_store_n(busy, 0u, __ATOMIC_RELEASE);
 	return false;

@@ -7,11 +7,24 @@
 #include "os.h"
 
 _Atomic(struct page_map_leaf *) page_map_root[PAGE_MAP_ROOTS];
+uintptr_t page_map_window;
+_Atomic uint8_t page_map_kinds[PAGE_MAP_WINDOW_UNITS];
 unsigned page_map_shift = 16;
 
+/*
+ * The window lies around where the kernel maps next, most of it below: it goes downward from there, and above are only
+ * what was mapped before and gaps.
+ */
 void page_map_init(unsigned page_shift)
 {
 	page_map_shift = page_shift;
+	uintptr_t unit = (uintptr_t)1 << page_shift, window = unit * PAGE_MAP_WINDOW_UNITS;
+	void *probe = os_map(os_page_bytes(), os_page_bytes());
+	if (!probe)
+		return; /* no memory: the leaves do without */
+	uintptr_t below = window / 8 * 7, address = (uintptr_t)probe & ~(unit - 1);
+	page_map_window = address > below ? address - below : 0;
+	os_unmap(probe, os_page_bytes());
 }
 
 static size_t units_in_leaf(void)
@@ -63,7 +76,6 @@ void page_map_set_kind(const void *address, size_t units, uint8_t kind)
 {
 	for (size_t i = 0; i < units; i++) {
 		const char *unit = (const char *)address + (i << page_map_shift);
-		atomic_store_explicit(&page_map_leaf_of(unit)->kinds[page_map_unit_of(unit)], kind,
-				      memory_order_release);
+		atomic_store_explicit(page_map_kind_place(unit), kind, memory_order_release);
 	}
 }

@@ -1,14 +1,16 @@
 /*
- * page_map.h - from an address to what libqa has there.
+ * page_map.h - from an address to what libqa has there. Any address may be asked about, without a lock.
  *
  *     address:  | 0 | root index (18 bits) | unit index in the leaf | offset in the unit |
  *                47                      30                page_shift                   0
  *
- * A leaf covers 1 GiB of addresses: one byte per unit of page_size (its kind: the class of its
- * blocks, or none, or that a large block starts there), one descriptor per unit, and one bit per
- * OS page (whether it is a hole). Leaves are
- * mapped when first needed, touched only where used, and never given back, so a look-up needs no lock: any address may
- * be asked about.
+ * A leaf covers 1 GiB of addresses: one byte per unit of page_size (its kind: the class of its blocks, or none, or that
+ * a large block starts there), one descriptor per unit, and one bit per OS page (whether it is a hole). Leaves are
+ * mapped when first needed, touched only where used, and never given back.
+ *
+ * The kinds of the addresses where the kernel puts our mappings (64 GiB of them, with 64 KiB units) lie in one table
+ * instead, the window: there a free needs one load to know the class, not two that wait for each other. It is memory of
+ * the library that is touched only where used.
  */
 #ifndef LIBQA_PAGE_MAP_H
 #define LIBQA_PAGE_MAP_H
@@ -39,6 +41,11 @@ struct page_map_leaf {
 	_Atomic uint8_t kinds[];
 };
 
+enum { PAGE_MAP_WINDOW_UNITS = 1 << 20 };
+
+extern uintptr_t page_map_window; /* the first address of the window; constant after page_map_init */
+extern _Atomic uint8_t page_map_kinds[PAGE_MAP_WINDOW_UNITS];
+
 extern _Atomic(struct page_map_leaf *) page_map_root[PAGE_MAP_ROOTS];
 extern unsigned page_map_shift; /* log2 of page_size; constant after page_map_init */
 
@@ -59,13 +66,21 @@ static inline size_t page_map_unit_of(const void *address)
 	return ((uintptr_t)address & (((uintptr_t)1 << PAGE_MAP_LEAF_BITS) - 1)) >> page_map_shift;
 }
 
+/* Where the kind of an address is, or NULL: outside of the window and of all leaves. */
+static inline _Atomic uint8_t *page_map_kind_place(const void *address)
+{
+	uintptr_t unit = ((uintptr_t)address - page_map_window) >> page_map_shift;
+	if (QA_LIKELY_(unit < PAGE_MAP_WINDOW_UNITS))
+		return &page_map_kinds[unit];
+	struct page_map_leaf *leaf = page_map_leaf_of(address);
+	return leaf ? &leaf->kinds[page_map_unit_of(address)] : NULL;
+}
+
 static inline uint8_t page_map_kind(const void *address)
 {
-	struct page_map_leaf *leaf = page_map_leaf_of(address);
-	if (QA_UNLIKELY_(!leaf))
-		return QA_CLASS_NONE_;
+	_Atomic uint8_t *kind = page_map_kind_place(address);
 	/* relaxed: of a block that the caller owns, the kind was written before the block was handed out */
-	return atomic_load_explicit(&leaf->kinds[page_map_unit_of(address)], memory_order_relaxed);
+	return QA_LIKELY_(kind != NULL) ? atomic_load_explicit(kind, memory_order_relaxed) : QA_CLASS_NONE_;
 }
 
 /* The slot of the unit at that address; the address must have been reserved. */
@@ -90,10 +105,8 @@ bool page_map_reserve(const void *address, size_t size_bytes);
  */
 static inline union page_slot *page_map_claim(const void *address)
 {
-	struct page_map_leaf *leaf = page_map_leaf_of(address);
-	size_t unit = page_map_unit_of(address);
-	(void)atomic_load_explicit(&leaf->kinds[unit], memory_order_acquire);
-	return &leaf->slots[unit];
+	(void)atomic_load_explicit(page_map_kind_place(address), memory_order_acquire);
+	return page_map_slot(address);
 }
 
 /* Sets the kind of all units of a range that the caller has; to NONE before it gives them back. */

@@ -43,15 +43,14 @@ struct qa_cache_ {
 	uint64_t allocs;  /* since the heap was made */
 	int32_t room;     /* blocks that may still be put on the list */
 	int32_t capacity; /* 0 at first */
-	uint32_t busy; /* owner writes; pairs with the drainer's membarrier between its store to stop and its load here;
-			  in the line of the others, which costs less than a word for the whole heap */
-	uint32_t pad;
+	/* Owner writes; pairs with the drainer's membarrier between its store to stop and its load here. It lies with
+	 * the others, which costs less than one word for the whole heap. */
+	uint32_t busy;
+	uint32_t stop; /* drainer writes; only that of class 0 counts, for the whole heap */
 };
 
 struct qa_heap_ {
-	uint32_t stop; /* drainer writes; while 1 the owner goes to the shared pages */
-	uint32_t pad[15];
-	struct qa_cache_ caches[QA_CACHES_]; /* by class */
+	struct qa_cache_ caches[QA_CACHES_]; /* by class; class 0 has no list */
 };
 
 /* This thread's heap; at first, and after the thread's end, one shared heap that is always empty and always full. */
@@ -133,13 +132,22 @@ static inline __attribute__((always_inline)) bool qa_take_room_(int32_t *room)
 }
 #endif
 
+/* One register for the cache, where the compiler would compute the address of each member anew. */
+static inline __attribute__((always_inline)) struct qa_cache_ *qa_cache_of_(struct qa_heap_ *heap, unsigned size_class)
+{
+	struct qa_cache_ *cache = &heap->caches[size_class];
+	if (!__builtin_constant_p(size_class))
+		__asm__("" : "+r"(cache));
+	return cache;
+}
+
 static inline __attribute__((always_inline)) void *qa_alloc_class_(unsigned size_class)
 {
 	struct qa_heap_ *heap = qa_heap_;
-	struct qa_cache_ *cache = &heap->caches[size_class];
+	struct qa_cache_ *cache = qa_cache_of_(heap, size_class);
 	__atomic_store_n(&cache->busy, 1u, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (QA_LIKELY_(__atomic_load_n(&heap->stop, __ATOMIC_ACQUIRE) == 0)) {
+	if (QA_LIKELY_(__atomic_load_n(&heap->caches[0].stop, __ATOMIC_ACQUIRE) == 0)) {
 		void *block = cache->head;
 		if (QA_LIKELY_(block != 0)) {
 			cache->head = *(void **)block;
@@ -156,10 +164,10 @@ static inline __attribute__((always_inline)) void *qa_alloc_class_(unsigned size
 static inline __attribute__((always_inline)) void qa_dealloc_class_(void *block, unsigned size_class)
 {
 	struct qa_heap_ *heap = qa_heap_;
-	struct qa_cache_ *cache = &heap->caches[size_class];
+	struct qa_cache_ *cache = qa_cache_of_(heap, size_class);
 	__atomic_store_n(&cache->busy, 1u, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (QA_LIKELY_(__atomic_load_n(&heap->stop, __ATOMIC_ACQUIRE) == 0)) {
+	if (QA_LIKELY_(__atomic_load_n(&heap->caches[0].stop, __ATOMIC_ACQUIRE) == 0)) {
 		void *head = cache->head;
 		if (QA_LIKELY_(head != block && qa_take_room_(&cache->room))) { /* equal: freed twice */
 			*(void **)block = head;
