@@ -127,7 +127,7 @@ int listener_open(struct listener *listener, const struct qp_address *address)
 static bool take_spare(struct listener *listener)
 {
 	if (listener->spare < 0)
-		listener->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		listener->spare = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return listener->spare >= 0;
 }
 
@@ -171,6 +171,12 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 
 	(void)status;
 	(void)events;
+	/* Taken back only here, where nothing else can need a descriptor before it is known whether there is another.
+	 */
+	if (!take_spare(listener)) {
+		pause_accepting(listener, errno);
+		return;
+	}
 	for (int i = 0; i < ACCEPTS_IN_A_ROW; i++) {
 		if (listener->peers->before_hello >= QP_CONNECTIONS_BEFORE_HELLO) {
 			stop_watching(listener);
@@ -196,11 +202,6 @@ void listener_on_room(struct listener *listener)
 	if (listener->is_watching || listener->socket < 0 ||
 	    listener->peers->before_hello >= QP_CONNECTIONS_BEFORE_HELLO)
 		return;
-	if (!take_spare(listener)) {
-		if (!uv_is_active((uv_handle_t *)&listener->retry))
-			uv_timer_start(&listener->retry, on_retry, RETRY_MS, 0);
-		return;
-	}
 	if (uv_poll_start(&listener->poll, UV_READABLE, on_connection) == 0)
 		listener->is_watching = true;
 }

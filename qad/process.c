@@ -2,7 +2,7 @@
  * Nearly everything is read once, when the target says hello; a later image of the process (exec) brings a connection
  * of its own. Only the size changes, and `ps` wants that of all targets at once: so /proc/<pid>/statm stays open, where
  * a read costs a fifth of what opening it costs. An open file of /proc is bound to its process: it never tells about a
- * later one with the same pid. Descriptors are for connections first, so when they are short the file is not kept,
+ * later one with the same pid. Descriptors are for connections first: when they may become short the file is not kept,
  * and /proc/<pid>/stat answers both "is it still the same?" and "how large is it?".
  */
 #include "process.h"
@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -171,25 +170,20 @@ static char *read_cgroup(pid_t pid)
 	return copy_text(line, strcspn(line, "\n"));
 }
 
-/* The file, or -1 where it can not be had, or descriptors are better kept for connections. */
+/* The file, or -1 where it can not be had. */
 static int open_statm(pid_t pid)
 {
 	char path[64];
-	struct rlimit limit;
 
 	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0 || (rlim_t)fd < limit.rlim_cur / 2)
-		return fd;
-	close(fd);
-	return -1;
+	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-int process_init(struct process *process, pid_t pid)
+int process_init(struct process *process, pid_t pid, bool keeps_file)
 {
 	uint64_t rss_pages;
 
-	*process = (struct process){.pid = pid, .statm = open_statm(pid)};
+	*process = (struct process){.pid = pid, .statm = keeps_file ? open_statm(pid) : -1};
 	int error = read_stat(pid, &process->start_ticks, &rss_pages);
 	if (error == 0) {
 		process->exe = read_exe(pid);

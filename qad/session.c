@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/resource.h>
 
 #include "methods.h"
 #include "protocol.h"
@@ -87,6 +87,14 @@ static void free_target(struct target *target)
 	free(target);
 }
 
+/* Whether a target may have a second descriptor: only a quarter of what qad may open goes there. */
+static bool has_many_descriptors(const struct peers *peers)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && peers->count < limit.rlim_cur / 4;
+}
+
 /* 0 or a negative errno, as of process_init. */
 static int create_target(struct peer *peer, const struct hello *hello, struct target **created)
 {
@@ -95,7 +103,7 @@ static int create_target(struct peer *peer, const struct hello *hello, struct ta
 
 	if (target == NULL)
 		return -ENOMEM;
-	error = process_init(&target->process, peer->who.pid);
+	error = process_init(&target->process, peer->who.pid, has_many_descriptors(peer->peers));
 	if (error == 0 && !identity_is_alive(peer->socket))
 		error = -ESRCH;
 	if (error != 0) {

@@ -432,15 +432,19 @@ def test_without_descriptors_it_waits_tells_once_and_recovers(qad, fake):
     hard = resource.prlimit(qad.pid, resource.RLIMIT_NOFILE)[1]
     resource.prlimit(qad.pid, resource.RLIMIT_NOFILE, (used + 5, hard))
 
-    inside = [wire.client(qad.socket_path) for _ in range(5)]
+    inside = [wire.client(qad.socket_path) for _ in range(4)]
+    late = fake(kind=wire.Child)
     outside = [wire.connect(qad.socket_path) for _ in range(10)]
     numbers = [one.ask("hello", protocol=1, role="client") for one in outside]
     wait_until(lambda: "no connection can be accepted" in qad.log(), what="the shortage to be told")
+    # Who is in can become a target: what qad has to open for that it still can.
+    assert late.connection.call("hello", protocol=1, role="target")["pid"] == late.pid
+    assert targets_of(client, figures=False)[late.pid]["rss_bytes"] > 0
     # Those inside are served, figures of /proc included, and the loop does not spin meanwhile.
     before = cpu_ticks(qad.pid)
     began = time.monotonic()
     while time.monotonic() - began < 1.5:
-        assert targets_of(client)[target.pid]["rss_bytes"] > 0
+        assert client.call("stats", pid=target.pid)["rss_bytes"] > 0
         inside[0].is_closed(timeout=0.1)
     assert cpu_ticks(qad.pid) - before < 50
     assert not any(one.has_bytes() for one in outside)

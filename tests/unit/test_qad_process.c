@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,7 +23,7 @@ static void a_command_may_have_blanks_and_parentheses(void **state)
 		struct process_sample sample;
 
 		assert_int_equal(prctl(PR_SET_NAME, names[i]), 0);
-		assert_int_equal(process_init(&process, getpid()), 0);
+		assert_int_equal(process_init(&process, getpid(), true), 0);
 		assert_string_equal(process.command, names[i]);
 		assert_int_equal(process_sample(&process, &sample), 0);
 		assert_in_range(sample.rss_bytes, 100 << 10, 1 << 30);
@@ -39,7 +38,7 @@ static void a_command_that_is_not_utf8_is_repaired(void **state)
 
 	(void)state;
 	assert_int_equal(prctl(PR_SET_NAME, "x\xffy"), 0);
-	assert_int_equal(process_init(&process, getpid()), 0);
+	assert_int_equal(process_init(&process, getpid(), true), 0);
 	assert_string_equal(process.command, "x\xef\xbf\xbdy");
 	process_finish(&process);
 }
@@ -50,10 +49,10 @@ static void the_same_pid_with_another_start_is_another_process(void **state)
 	struct process_sample sample;
 
 	(void)state;
-	assert_int_equal(process_init(&process, getpid()), 0);
-	close(process.statm); /* as when descriptors are short */
-	process.statm = -1;
+	assert_int_equal(process_init(&process, getpid(), false), 0);
+	assert_int_equal(process.statm, -1);
 	assert_int_equal(process_sample(&process, &sample), 0);
+	assert_in_range(sample.rss_bytes, 100 << 10, 1 << 30);
 	process.start_ticks++;
 	assert_int_equal(process_sample(&process, &sample), -ESRCH);
 	process_finish(&process);
@@ -85,35 +84,15 @@ static void a_process_that_ended_is_not_there(void **state)
 	pid_t child = make_child();
 
 	(void)state;
-	assert_int_equal(process_init(&kept, child), 0);
-	assert_int_equal(process_init(&reopened, child), 0);
+	assert_int_equal(process_init(&kept, child, true), 0);
+	assert_int_equal(process_init(&reopened, child, false), 0);
 	assert_true(kept.statm >= 0);
-	close(reopened.statm);
-	reopened.statm = -1;
 	kill_child(child);
 	assert_int_equal(process_sample(&kept, &sample), -ESRCH);
 	assert_int_equal(process_sample(&reopened, &sample), -ESRCH);
-	assert_int_equal(process_init(&late, child), -ESRCH);
+	assert_int_equal(process_init(&late, child, true), -ESRCH);
 	process_finish(&kept);
 	process_finish(&reopened);
-}
-
-static void statm_is_not_kept_when_descriptors_are_short(void **state)
-{
-	struct process process;
-	struct process_sample sample;
-	struct rlimit all, few;
-
-	(void)state;
-	assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
-	few = (struct rlimit){.rlim_cur = 6, .rlim_max = all.rlim_max};
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-	assert_int_equal(process_init(&process, getpid()), 0);
-	assert_int_equal(process.statm, -1);
-	assert_int_equal(process_sample(&process, &sample), 0);
-	assert_in_range(sample.rss_bytes, 100 << 10, 1 << 30);
-	process_finish(&process);
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
 }
 
 static void exe_and_cgroup_are_texts(void **state)
@@ -121,7 +100,7 @@ static void exe_and_cgroup_are_texts(void **state)
 	struct process process;
 
 	(void)state;
-	assert_int_equal(process_init(&process, getpid()), 0);
+	assert_int_equal(process_init(&process, getpid(), true), 0);
 	assert_non_null(strstr(process.exe, "test_qad_process"));
 	assert_non_null(process.cgroup);
 	assert_null(strchr(process.cgroup, '\n'));
@@ -163,7 +142,6 @@ int main(void)
 		cmocka_unit_test(the_same_pid_with_another_start_is_another_process),
 		cmocka_unit_test(a_process_that_ended_is_not_there),
 		cmocka_unit_test(exe_and_cgroup_are_texts),
-		cmocka_unit_test(statm_is_not_kept_when_descriptors_are_short),
 		cmocka_unit_test(the_kernel_tells_who_connected),
 		cmocka_unit_test(the_kernel_tells_whether_it_lives),
 	};
