@@ -3,7 +3,7 @@
  * half changed. Before the fork, therefore, all heaps are stopped by the biased lock and all locks are taken, in the
  * one order that libqa knows:
  *
- *     agent -> init -> settings -> pools -> trim -> heaps -> classes by number -> space -> records
+ *     agent -> init -> settings -> trim -> pools -> heaps -> classes -> space -> records
  *
  * and other threads wait at the shared pages until it is over. Where heaps can not be stopped (no membarrier), the
  * child forgets the content of other threads' caches and of the batches between threads: lost to it, but never wrong.
@@ -39,25 +39,25 @@ static void before_fork(void)
 	agent_fork_prepare();
 	init_lock();
 	options_lock();
-	pool_lock();
 	trim_lock();
+	pool_lock();
 	heap_lock();
 	heap_stop_others();
-	shared_lock_all();
+	shared_close_all();
 	space_lock();
 	meta_lock();
 	errno = saved;
 }
 
-static void unlock_all(void)
+static void unlock_all(bool is_child)
 {
 	meta_unlock();
 	space_unlock();
-	shared_unlock_all();
+	shared_open_all(is_child);
 	resume_heaps();
 	heap_unlock();
-	trim_unlock();
 	pool_unlock();
+	trim_unlock();
 	options_unlock();
 	init_unlock();
 }
@@ -65,7 +65,7 @@ static void unlock_all(void)
 static void after_fork_in_parent(void)
 {
 	int saved = errno;
-	unlock_all();
+	unlock_all(false);
 	agent_fork_parent();
 	errno = saved;
 }
@@ -75,7 +75,7 @@ static void after_fork_in_child(void)
 	int saved = errno;
 	if (!heap_orphan_others())
 		transfer_forget();
-	unlock_all();
+	unlock_all(true);
 	os_barrier_init();
 	agent_fork_child();
 	errno = saved;

@@ -109,9 +109,9 @@ int qa_pool_destroy(struct qa_pool *public)
 	if (!pool)
 		return 0;
 	int error = 0;
+	trim_lock(); /* first: a trim reads statistics, which have the names */
 	pool_lock();
 	unsigned size_class = class_of(pool);
-	trim_lock();
 	drain_class(size_class, true);
 	shared_release_kept(size_class);
 	if (shared_read_counts(size_class).out_blocks > 0) {
@@ -121,7 +121,7 @@ int qa_pool_destroy(struct qa_pool *public)
 		space_reassign_empty(size_class, qa_class_of_(size_classes[size_class].block_size));
 		memset(pool->row.name, 0, sizeof pool->row.name);
 	}
-	trim_unlock();
 	pool_unlock();
+	trim_unlock();
 	return error;
 }

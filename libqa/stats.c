@@ -37,6 +37,25 @@ static struct heap_sums sum_heaps(unsigned size_class)
 	return sums;
 }
 
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The counts may have been read between two writes (shared.c); so that no part is negative then. */
+static void make_plausible(struct shared_counts *counts, const struct size_class *c, uint64_t page_size)
+{
+	if (c->span_pages == 0) /* of a pool that is just being made */
+		return;
+	counts->kept_pages = smaller(counts->kept_pages, counts->pages);
+	uint64_t pages = counts->pages - counts->kept_pages;
+	counts->covered_blocks = smaller(counts->covered_blocks, pages / c->span_pages * c->page_blocks);
+	counts->out_blocks = smaller(counts->out_blocks, counts->covered_blocks);
+	counts->hole_blocks = smaller(counts->hole_blocks, counts->covered_blocks - counts->out_blocks);
+	uint64_t whole_bytes = (counts->covered_blocks - counts->hole_blocks) * c->block_size;
+	counts->hole_bytes = smaller(counts->hole_bytes, pages * page_size - whole_bytes);
+}
+
 /* Returns the bytes in caches that another thread's trim can not reach where there is no barrier. */
 static uint64_t fill_class(struct qa_class_stats *row, unsigned size_class)
 {
@@ -44,7 +63,9 @@ static uint64_t fill_class(struct qa_class_stats *row, unsigned size_class)
 	uint64_t cached_blocks = heaps.blocks + transfer_blocks(size_class);
 	struct shared_counts shared = shared_read_counts(size_class);
 	struct space_empty empty = space_read_empty(size_class);
-	uint64_t page_size = space_page_size_bytes(), block_size = size_classes[size_class].block_size;
+	struct size_class c = size_classes[size_class];
+	uint64_t page_size = space_page_size_bytes(), block_size = c.block_size;
+	make_plausible(&shared, &c, page_size);
 	if (cached_blocks > shared.out_blocks)
 		cached_blocks = shared.out_blocks;
 
