@@ -57,6 +57,7 @@ static void set(struct size_class *c, uint32_t block_size)
 	while (c->span_pages * page_bytes / block_size < PAGE_BLOCKS_MIN)
 		c->span_pages *= 2;
 	c->page_blocks = c->span_pages * page_bytes / block_size;
+	c->reciprocal = (uint32_t)((((uint64_t)1 << 32) + block_size - 1) / block_size);
 	c->batch = BATCH_BYTES / block_size;
 	if (c->batch > BATCH_MAX)
 		c->batch = BATCH_MAX;

@@ -246,10 +246,9 @@ struct page *space_take(unsigned size_class)
 	space_unlock();
 	if (!page)
 		return NULL;
-	holes_clear(page, page_bytes(page));
+	holes_clear(page);
 	page->size_class = (uint8_t)size_class;
-	page->free = NULL;
-	page->used = page->fresh = 0;
+	page->used = page->missing = 0;
 	page->is_walked = 0;
 	page_map_set_kind(page->base, units, (uint8_t)size_class);
 	return page;
@@ -340,7 +339,7 @@ static uint64_t settle_units(struct chunk *chunk, unsigned first, unsigned count
 		if (is_returned) {
 			count_waiting(page, false);
 			returned_bytes += page_bytes(page) - (uint64_t)page->hole_pages * os_page_bytes();
-			holes_clear(page, page_bytes(page));
+			holes_clear(page);
 		} else {
 			link_waiting(page);
 		}
