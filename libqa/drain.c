@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 
+#include "check.h"
 #include "heap.h"
 #include "os.h"
 #include "shared.h"
@@ -90,6 +91,7 @@ void drain_transfers(void)
 	unsigned end = size_class_end();
 	for (unsigned i = 1; i < end; i++)
 		drain_transfers_of(i);
+	check_flush();
 }
 
 void drain_class(unsigned size_class, bool is_over)
@@ -104,4 +106,5 @@ void drain_class(unsigned size_class, bool is_over)
 		heap_give(size_class, &content);
 	}
 	drain_transfers_of(size_class);
+	check_flush();
 }

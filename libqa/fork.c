@@ -3,7 +3,7 @@
  * half changed. Before the fork, therefore, all heaps are stopped by the biased lock and all locks are taken, in the
  * one order that libqa knows:
  *
- *     agent -> init -> settings -> pools -> trim -> heaps -> classes by number -> space -> records
+ *     agent -> init -> settings -> pools -> trim -> heaps -> quarantine -> classes by number -> space -> records
  *
  * and other threads wait at the shared pages until it is over. Where heaps can not be stopped (no membarrier), the
  * child forgets the content of other threads' caches and of the batches between threads: lost to it, but never wrong.
@@ -16,6 +16,7 @@
 #include <stdbool.h>
 
 #include "agent.h"
+#include "check.h"
 #include "heap.h"
 #include "init.h"
 #include "meta.h"
@@ -43,6 +44,7 @@ static void before_fork(void)
 	trim_lock();
 	heap_lock();
 	heap_stop_others();
+	check_lock();
 	shared_lock_all();
 	space_lock();
 	meta_lock();
@@ -54,6 +56,7 @@ static void unlock_all(void)
 	meta_unlock();
 	space_unlock();
 	shared_unlock_all();
+	check_unlock();
 	resume_heaps();
 	heap_unlock();
 	trim_unlock();

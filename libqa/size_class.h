@@ -16,7 +16,8 @@
 
 struct size_class {
 	uint32_t block_size;
-	uint32_t batch; /* blocks that move between a cache and elsewhere at once; also the most a cache list has */
+	uint32_t usable; /* of it, the program's: all, unless blocks have guards (check.h) */
+	uint32_t batch;  /* blocks that move between a cache and elsewhere at once; also the most a cache list has */
 	uint32_t span_pages;  /* length of this class's pages, in units of page_size: a power of two */
 	uint32_t page_blocks; /* blocks in one of its pages */
 	uint32_t reciprocal;  /* 2^32 / block_size, rounded up: see size_class_block_number */

@@ -5,6 +5,7 @@
  */
 #include "stats.h"
 
+#include "check.h"
 #include "heap.h"
 #include "init.h"
 #include "large.h"
@@ -41,10 +42,12 @@ static struct heap_sums sum_heaps(unsigned size_class)
 static uint64_t fill_class(struct qa_class_stats *row, unsigned size_class)
 {
 	struct heap_sums heaps = sum_heaps(size_class);
-	uint64_t cached_blocks = heaps.blocks + transfer_blocks(size_class);
+	uint64_t quarantined = check_quarantined(size_class);
+	uint64_t cached_blocks = heaps.blocks + transfer_blocks(size_class) + quarantined;
 	struct shared_counts shared = shared_read_counts(size_class);
 	struct space_empty empty = space_read_empty(size_class);
-	uint64_t page_size = space_page_size_bytes(), block_size = size_classes[size_class].block_size;
+	uint64_t page_size = space_page_size_bytes(),
+		 block_size = size_classes[size_class].usable; /* guards are slack */
 	if (cached_blocks > shared.out_blocks)
 		cached_blocks = shared.out_blocks;
 
@@ -60,7 +63,7 @@ static uint64_t fill_class(struct qa_class_stats *row, unsigned size_class)
 	row->empty_bytes = shared.kept_pages * page_size + empty.bytes;
 	row->slack_bytes = row->cached_bytes - row->thread_bytes - row->partial_bytes - row->empty_bytes;
 	row->allocs = heaps.allocs + shared.direct_allocs;
-	row->frees = heaps.frees + shared.direct_frees;
+	row->frees = heaps.frees + shared.direct_frees + quarantined;
 	return heaps.others_blocks < cached_blocks ? heaps.others_blocks * block_size : row->thread_bytes;
 }
 
