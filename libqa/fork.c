@@ -3,7 +3,7 @@
  * half changed. Before the fork, therefore, all heaps are stopped by the biased lock and all locks are taken, in the
  * one order that libqa knows:
  *
- *     agent -> init -> settings -> trim -> pools -> heaps -> classes -> space -> records
+ *     agent -> init -> settings -> pools -> trim -> heaps -> quarantine -> classes -> space -> records
  *
  * and other threads wait at the shared pages until it is over. Where heaps can not be stopped (no membarrier), the
  * child forgets the content of other threads' caches and of the batches between threads: lost to it, but never wrong.
@@ -16,6 +16,7 @@
 #include <stdbool.h>
 
 #include "agent.h"
+#include "check.h"
 #include "heap.h"
 #include "init.h"
 #include "meta.h"
@@ -39,10 +40,11 @@ static void before_fork(void)
 	agent_fork_prepare();
 	init_lock();
 	options_lock();
-	trim_lock();
 	pool_lock();
+	trim_lock();
 	heap_lock();
 	heap_stop_others();
+	check_lock();
 	shared_close_all();
 	space_lock();
 	meta_lock();
@@ -54,10 +56,11 @@ static void unlock_all(bool is_child)
 	meta_unlock();
 	space_unlock();
 	shared_open_all(is_child);
+	check_unlock();
 	resume_heaps();
 	heap_unlock();
-	pool_unlock();
 	trim_unlock();
+	pool_unlock();
 	options_unlock();
 	init_unlock();
 }

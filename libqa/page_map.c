@@ -38,11 +38,13 @@ static struct page_map_leaf *leaf_create(size_t *map_bytes)
 	size_t units = units_in_leaf();
 	size_t head_bytes = (sizeof(struct page_map_leaf) + units + 63) & ~(size_t)63;
 	size_t slots_bytes = units * sizeof(union page_slot);
-	*map_bytes = head_bytes + slots_bytes + ((size_t)1 << PAGE_MAP_LEAF_BITS) / os_page_bytes() / 8;
+	size_t holes_bytes = ((size_t)1 << PAGE_MAP_LEAF_BITS) / os_page_bytes() / 8;
+	*map_bytes = head_bytes + slots_bytes + holes_bytes + ((size_t)1 << PAGE_MAP_LEAF_BITS) / 8 / 8;
 	struct page_map_leaf *leaf = os_map(*map_bytes, 64);
 	if (leaf) {
 		leaf->slots = (union page_slot *)((char *)leaf + head_bytes);
 		leaf->holes = (_Atomic uint64_t *)((char *)leaf->slots + slots_bytes);
+		leaf->free_bits = (uint64_t *)((char *)leaf->holes + holes_bytes);
 	}
 	return leaf;
 }

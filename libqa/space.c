@@ -246,10 +246,9 @@ struct page *space_take(unsigned size_class)
 	space_unlock();
 	if (!page)
 		return NULL;
-	holes_clear(page, page_bytes(page));
+	holes_clear(page);
 	page->size_class = (uint8_t)size_class;
-	page->free = NULL;
-	page->used = page->fresh = 0;
+	page->used = page->missing = 0;
 	page->is_walked = 0;
 	page_map_set_kind(page->base, units, (uint8_t)size_class);
 	return page;
@@ -348,7 +347,7 @@ static uint64_t drop_units(struct chunk *chunk, unsigned first, unsigned count)
 		struct page *page = returning_page(chunk, i);
 		count_waiting(page, false);
 		bytes += page_bytes(page) - (uint64_t)page->hole_pages * os_page_bytes();
-		holes_clear(page, page_bytes(page));
+		holes_clear(page);
 		i += 1u << page->span_log2;
 	}
 	return bytes;
