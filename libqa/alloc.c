@@ -111,7 +111,7 @@ static size_t usable_size(const void *block, const char *what)
 {
 	unsigned kind = page_map_kind(block);
 	if (kind != QA_CLASS_NONE_ && kind != QA_CLASS_LARGE_)
-		return size_classes[kind].block_size;
+		return size_classes[kind].usable;
 	return large_usable_size(block, what);
 }
 

@@ -78,7 +78,8 @@ def test_libqa_is_compared_with_peers_alone(rows):
         if allocator != "libqa-sized":
             peers -= set(SIZED_PEERS)
         fastest = min(peers, key=lambda peer: rows[workload, peer]["ns_per_op"])
-        assert row["fastest_peer"] == fastest
+        assert row["fastest_peer"] in peers
+        assert rows[workload, row["fastest_peer"]]["ns_per_op"] == rows[workload, fastest]["ns_per_op"]  # there are ties
         ratio = row["ns_per_op"] / rows[workload, fastest]["ns_per_op"]
         assert row["ratio_to_fastest_peer"] == pytest.approx(ratio, rel=1e-3)
         assert ("ratio_to_floor" in row) == ("floor" in expected(workload))
