@@ -107,7 +107,7 @@ struct qa_class_stats {
 	uint64_t held_bytes, used_bytes, cached_bytes;
 	uint64_t thread_bytes, partial_bytes, empty_bytes, slack_bytes;
 	uint64_t used_blocks;
-	uint64_t allocs, frees; /* since the process started */
+	uint64_t allocs, frees; /* since the process started (the pool was made) */
 };
 
 struct qa_stats {
