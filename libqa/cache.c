@@ -120,6 +120,7 @@ static void flush_if_wanted(struct heap *heap)
 		if (!heap_enter(heap))
 			return;
 		struct heap_content content = heap_take(heap, i);
+		heap_change_capacity(heap, i, -heap->fast.caches[i].capacity);
 		heap_leave(heap);
 		heap_give(i, &content);
 	}

@@ -7,7 +7,7 @@
 #include "os.h"
 
 _Atomic(struct page_map_leaf *) page_map_root[PAGE_MAP_ROOTS];
-uintptr_t page_map_window;
+uintptr_t page_map_window = (uintptr_t)1 << PAGE_MAP_ADDRESS_BITS;
 _Atomic uint8_t page_map_kinds[PAGE_MAP_WINDOW_UNITS];
 unsigned page_map_shift = 16;
 
@@ -17,13 +17,14 @@ unsigned page_map_shift = 16;
  */
 void page_map_init(unsigned page_shift)
 {
-	page_map_shift = page_shift;
+	__atomic_store_n(&page_map_shift, page_shift, __ATOMIC_RELAXED);
 	uintptr_t unit = (uintptr_t)1 << page_shift, window = unit * PAGE_MAP_WINDOW_UNITS;
 	void *probe = os_map(os_page_bytes(), os_page_bytes());
 	if (!probe)
 		return; /* no memory: the leaves do without */
 	uintptr_t below = window / 8 * 7, address = (uintptr_t)probe & ~(unit - 1);
-	page_map_window = address > below ? address - below : 0;
+	if (address > below)
+		__atomic_store_n(&page_map_window, address - below, __ATOMIC_RELAXED);
 	os_unmap(probe, os_page_bytes());
 }
 

@@ -82,7 +82,9 @@ static inline uint64_t *page_map_free_bits(const void *base)
 /* Where the kind of an address is, or NULL: outside of the window and of all leaves. */
 static inline _Atomic uint8_t *page_map_kind_place(const void *address)
 {
-	uintptr_t unit = ((uintptr_t)address - page_map_window) >> page_map_shift;
+	/* relaxed: NULL may be freed while another thread's first allocation sets it, and is in no window */
+	uintptr_t unit = ((uintptr_t)address - __atomic_load_n(&page_map_window, __ATOMIC_RELAXED)) >>
+			 __atomic_load_n(&page_map_shift, __ATOMIC_RELAXED);
 	if (QA_LIKELY_(unit < PAGE_MAP_WINDOW_UNITS))
 		return &page_map_kinds[unit];
 	struct page_map_leaf *leaf = page_map_leaf_of(address);

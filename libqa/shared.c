@@ -26,6 +26,7 @@
 
 struct shared {
 	pthread_mutex_t lock;
+	bool is_closed;          /* a fork is near: wait at the gate; under the lock */
 	struct page_heap pages;  /* that have a block out and a free one */
 	struct page *holed;      /* that have a block out, and others only in holes: linked by next and prev */
 	struct page *kept;       /* empty, or NULL */
@@ -36,6 +37,8 @@ struct shared {
 } __attribute__((aligned(128)));
 
 static struct shared classes[QA_CACHES_] = {[0 ... QA_CACHES_ - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 
 void shared_init(void)
 {
@@ -63,10 +66,22 @@ static void subtract(_Atomic uint64_t *counter, uint64_t change)
 	add(counter, (uint64_t)0 - change);
 }
 
+static __attribute__((noinline)) void wait_at_gate(struct shared *s)
+{
+	while (s->is_closed) {
+		pthread_mutex_unlock(&s->lock);
+		pthread_mutex_lock(&gate);
+		pthread_mutex_unlock(&gate);
+		pthread_mutex_lock(&s->lock);
+	}
+}
+
 static struct shared *shared_lock(unsigned size_class)
 {
 	struct shared *s = &classes[size_class];
 	pthread_mutex_lock(&s->lock);
+	if (QA_UNLIKELY_(s->is_closed))
+		wait_at_gate(s);
 	unsigned sequence = atomic_load_explicit(&s->sequence, memory_order_relaxed);
 	/* acq_rel: what follows is not seen before the odd number; pairs with the acquire loads of the reader */
 	atomic_exchange_explicit(&s->sequence, sequence + 1, memory_order_acq_rel);
@@ -431,14 +446,25 @@ struct shared_counts shared_read_counts(unsigned size_class)
 	return counts;
 }
 
-void shared_lock_all(void)
+/* Not all locks at once: ThreadSanitizer can not follow a thread that holds more than 64. */
+void shared_close_all(void)
 {
-	for (unsigned i = 0; i < QA_CACHES_; i++)
+	pthread_mutex_lock(&gate);
+	for (unsigned i = 0; i < QA_CACHES_; i++) {
 		pthread_mutex_lock(&classes[i].lock);
+		classes[i].is_closed = true;
+		pthread_mutex_unlock(&classes[i].lock);
+	}
 }
 
-void shared_unlock_all(void)
+void shared_open_all(bool is_child)
 {
-	for (unsigned i = QA_CACHES_; i-- > 0;)
+	for (unsigned i = 0; i < QA_CACHES_; i++) {
+		if (is_child) /* a thread of the parent may have had it, on its way to the gate */
+			pthread_mutex_init(&classes[i].lock, NULL);
+		pthread_mutex_lock(&classes[i].lock);
+		classes[i].is_closed = false;
 		pthread_mutex_unlock(&classes[i].lock);
+	}
+	pthread_mutex_unlock(&gate);
 }
