@@ -112,7 +112,7 @@ size_t qa_usable_size(const void *block)
 		return 0;
 	unsigned kind = page_map_kind(block);
 	if (kind != QA_CLASS_NONE_ && kind != QA_CLASS_LARGE_)
-		return size_classes[kind].block_size;
+		return size_classes[kind].usable;
 	return large_usable_size(block, "qa_usable_size of what is not a block of libqa, or was freed");
 }
 

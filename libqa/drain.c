@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 
+#include "check.h"
 #include "heap.h"
 #include "os.h"
 #include "shared.h"
@@ -90,18 +91,34 @@ void drain_transfers(void)
 	unsigned end = size_class_end();
 	for (unsigned i = 1; i < end; i++)
 		drain_transfers_of(i);
+	check_flush();
 }
 
-void drain_class(unsigned size_class, bool is_over)
+static bool drain_class_of(struct heap *heap, unsigned size_class)
 {
-	for (struct heap *heap = heap_first(); heap; heap = heap->next) {
-		if (!enter(heap))
-			continue;
-		struct heap_content content = heap_take(heap, size_class);
-		if (is_over)
-			heap_change_capacity(heap, size_class, -heap->fast.caches[size_class].capacity);
-		leave(heap);
-		heap_give(size_class, &content);
+	const struct qa_cache_ *cache = &heap->fast.caches[size_class];
+	if (__atomic_load_n(&cache->capacity, __ATOMIC_RELAXED) == 0 && heap_blocks(heap, size_class) == 0)
+		return true;
+	if (!enter(heap))
+		return false;
+	struct heap_content content = heap_take(heap, size_class);
+	heap_change_capacity(heap, size_class, -cache->capacity);
+	leave(heap);
+	heap_give(size_class, &content);
+	return true;
+}
+
+bool drain_class(unsigned size_class)
+{
+	bool is_drained = false;
+	for (int pass = 0; pass < PASSES && !is_drained; pass++) {
+		is_drained = true;
+		for (struct heap *heap = heap_first(); heap; heap = heap->next)
+			is_drained &= drain_class_of(heap, size_class);
 	}
+	if (!is_drained && !os_has_barrier())
+		ask_for_flush();
 	drain_transfers_of(size_class);
+	check_flush();
+	return is_drained;
 }

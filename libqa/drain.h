@@ -11,10 +11,13 @@
 /* All classes of all heaps. Returns how many heaps were left, since their owners were inside at every look. */
 uint64_t drain_heaps(void);
 
-/* All batches between threads. */
+/* All batches between threads, and what is in quarantine. */
 void drain_transfers(void);
 
-/* One class, out of both; also takes the class's capacity from the heaps if it is no longer used. */
-void drain_class(unsigned size_class, bool is_over);
+/*
+ * A class that is to be no more, out of both; no heap keeps capacity for it. False: another thread's heap does, which
+ * could not be reached.
+ */
+bool drain_class(unsigned size_class);
 
 #endif

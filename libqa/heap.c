@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "check.h"
 #include "init.h"
 #include "meta.h"
 #include "options.h"
@@ -142,7 +143,7 @@ static void thread_end(void *heap)
 void heap_init(void)
 {
 	cache_bytes = options_thread_cache_bytes();
-	has_caches = cache_bytes > 0 && pthread_key_create(&end_key, thread_end) == 0;
+	has_caches = cache_bytes > 0 && !check_is_on && pthread_key_create(&end_key, thread_end) == 0;
 }
 
 struct heap *heap_current(void)

@@ -9,6 +9,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "check.h"
+
 enum { PAGE_BLOCKS_MIN = 8, BATCH_MAX = 256, BATCH_BYTES = 16 << 10 };
 
 struct size_class size_classes[QA_CACHES_];
@@ -50,13 +52,16 @@ static uint32_t block_size_of(unsigned size_class)
 	return (5 + quarter) << (5 + doubling);
 }
 
-static void set(struct size_class *c, uint32_t block_size)
+static void set(struct size_class *c, uint32_t usable)
 {
+	uint32_t block_size = usable + (check_is_on ? check_guard_bytes(usable) : 0);
+	c->usable = usable;
 	c->block_size = block_size;
 	c->span_pages = 1;
 	while (c->span_pages * page_bytes / block_size < PAGE_BLOCKS_MIN)
 		c->span_pages *= 2;
 	c->page_blocks = c->span_pages * page_bytes / block_size;
+	c->reciprocal = (uint32_t)((((uint64_t)1 << 32) + block_size - 1) / block_size);
 	c->batch = BATCH_BYTES / block_size;
 	if (c->batch > BATCH_MAX)
 		c->batch = BATCH_MAX;

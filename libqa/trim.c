@@ -55,11 +55,12 @@ int qa_trim(const struct qa_trim_options *options, struct qa_trim_result *result
 	struct qa_trim_result done = {0};
 	uint64_t start_us = os_clock_us();
 	init_ensure();
-	trim_lock();
+	/* Outside of the lock: they take that of the pools, which comes before it. */
 	qa_stats(&before, NULL, 0);
+	trim_lock();
 	done.returned_bytes = trim_all(&done.threads_skipped);
-	qa_stats(&after, NULL, 0);
 	trim_unlock();
+	qa_stats(&after, NULL, 0);
 	done.held_before_bytes = before.held_bytes;
 	done.held_after_bytes = after.held_bytes;
 	done.cached_before_bytes = before.cached_bytes;

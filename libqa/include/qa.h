@@ -179,7 +179,9 @@ void qa_agent_stop(void);
  *
  *   QA_AGENT      on, off         default on. QA_AGENT=off in the environment, or qa_agent_stop, ends it.
  *   QA_PAGE_SIZE  4KiB ... 4MiB   default 64KiB; a power of two, in bytes or with K, KiB, M or MiB
- *   QA_NAME       1 to 64 bytes   a label that qactl shows
+ *   QA_THREAD_CACHE  0 ... 1024MiB default 2MiB: what one thread may cache (with more than 32 threads, 64MiB in all)
+ *   QA_CHECK      1, on, 0, off   default off; on: each block is guarded, see libqa(3); always on under ASan and
+ * Valgrind QA_NAME       1 to 64 bytes   a label that qactl shows
  */
 int qa_set(const char *setting, const char *value);
 
