@@ -36,6 +36,12 @@
 extern "C" {
 #endif
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow" /* struct qa_stats and qa_stats() are two things, as struct stat and stat() \
+					   */
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#endif
 
 #define QA_VERSION_MAJOR 0
 #define QA_VERSION_MINOR 1
@@ -183,6 +189,7 @@ int qa_set(const char *setting, const char *value);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus
+#pragma GCC diagnostic pop
 }
 #endif
 #endif

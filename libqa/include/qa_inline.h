@@ -157,7 +157,7 @@ static inline __attribute__((always_inline)) void *qa_alloc_class_(unsigned size
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (QA_LIKELY_(__atomic_load_n(&heap->caches[0].stop, __ATOMIC_ACQUIRE) == 0)) {
 		void *block = cache->head;
-		if (QA_LIKELY_(block != 0)) {
+		if (QA_LIKELY_(block)) {
 			cache->head = *(void **)block;
 			qa_give_room_(&cache->room);
 			QA_COUNT_(&cache->allocs);
