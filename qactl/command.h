@@ -14,6 +14,9 @@ enum {
 	OPTION_JSON = 1 << 3,
 	OPTION_ALL = 1 << 4,
 	OPTION_ALL_CLASSES = 1 << 5,
+	OPTION_NAME = 1 << 6,
+	OPTION_NO_START = 1 << 7,
+	OPTION_STATS_AT_EXIT = 1 << 8,
 };
 
 /* Those that may stand before the command's name, and that every command takes. */
@@ -23,6 +26,8 @@ struct request {
 	unsigned given;     /* options */
 	const char *socket; /* of --socket, else NULL */
 	const char *target; /* the operand, else NULL */
+	const char *name;   /* of --name, else NULL */
+	char **words;       /* the command line of another program, ends with NULL */
 };
 
 struct command {
@@ -30,12 +35,14 @@ struct command {
 	const char *operand; /* what follows the name in the help: "TARGET", "" */
 	const char *summary; /* a line in the list of commands */
 	const char *description;
+	bool takes_command_line;                   /* the operand and all that follows: words, not a target */
 	unsigned options;                          /* besides the global ones */
 	unsigned target_optional_with;             /* options of which one makes the operand optional; 0: none does */
 	int (*run)(const struct request *request); /* returns the exit status */
 };
 
 extern const struct command command_ps;
+extern const struct command command_run;
 extern const struct command command_stats;
 extern const struct command command_trim;
 

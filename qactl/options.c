@@ -23,6 +23,9 @@ static const struct option_row rows[] = {
 	{OPTION_ALL, 0, "all", NULL, "trim every target that TARGET means; without TARGET, all"},
 	{OPTION_ALL_CLASSES, 0, "all-classes", NULL, "show size classes without pages too"},
 	{OPTION_JSON, 0, "json", NULL, "print JSON: integers in bytes"},
+	{OPTION_NAME, 0, "name", "NAME", "the program's label, as by QA_NAME"},
+	{OPTION_NO_START, 0, "no-start", NULL, "fail with 69 if no qad is reachable, and start none"},
+	{OPTION_STATS_AT_EXIT, 0, "stats-at-exit", NULL, "print what it held when it ended, on stderr"},
 	{OPTION_SOCKET, 's', "socket", "PATH", "qad's socket"},
 	{OPTION_HELP, 'h', "help", NULL, "show this help"},
 	{OPTION_VERSION, 'V', "version", NULL, "show the version"},
@@ -80,6 +83,8 @@ static int take(const struct option_row *row, const struct command *command, str
 	request->given |= row->bit;
 	if (row->bit == OPTION_SOCKET)
 		request->socket = optarg;
+	else if (row->bit == OPTION_NAME)
+		request->name = optarg;
 	return 0;
 }
 
@@ -118,7 +123,7 @@ static void print_options(FILE *out, unsigned options)
 			snprintf(letter, sizeof(letter), "-%c, ", rows[i].letter);
 		snprintf(text, sizeof(text), "%4s--%s%s%s", letter, rows[i].name, rows[i].argument ? " " : "",
 			 rows[i].argument ? rows[i].argument : "");
-		fprintf(out, "  %-18s  %s\n", text, rows[i].help);
+		fprintf(out, "  %-19s  %s\n", text, rows[i].help);
 	}
 }
 
@@ -140,7 +145,8 @@ void options_print_help(FILE *out, const struct command *const *commands)
 	fputs("\nqad is looked for at QAD_SOCKET; else at /run/qad/qad.sock,\n"
 	      "$XDG_RUNTIME_DIR/qad/qad.sock and /tmp/qad-UID/qad.sock.\n"
 	      "\nExit status: 0 done, 64 usage, 67 no such target, 69 qad not reachable, 74 output\n"
-	      "failed, 75 no answer in time, 76 protocol error, 77 not allowed. See qactl(1).\n",
+	      "failed, 75 no answer in time, 76 protocol error, 77 not allowed; of run: that of\n"
+	      "the program. See qactl(1).\n",
 	      out);
 }
 
@@ -151,6 +157,8 @@ void options_print_command_help(FILE *out, const struct command *command)
 	fprintf(out, "Usage: qactl %s [OPTION]...", command->name);
 	if (command_takes_target(command))
 		fprintf(out, optional ? " [%s]" : " %s", command->operand);
+	if (command->takes_command_line)
+		fputs(" [ARGUMENT]...", out);
 	fprintf(out, "\n%s\nOptions:\n", command->description);
 	print_options(out, command->options | (OPTIONS_GLOBAL & ~OPTION_VERSION));
 }
