@@ -12,8 +12,8 @@ _Atomic uint8_t page_map_kinds[PAGE_MAP_WINDOW_UNITS];
 unsigned page_map_shift = 16;
 
 /*
- * The window lies around where the kernel maps next, most of it below: it goes downward from there, and above are only
- * what was mapped before and gaps.
+ * The window lies around where the kernel maps next: it goes on from there downward, or upward (legacy layout,
+ * Valgrind).
  */
 void page_map_init(unsigned page_shift)
 {
@@ -22,7 +22,7 @@ void page_map_init(unsigned page_shift)
 	void *probe = os_map(os_page_bytes(), os_page_bytes());
 	if (!probe)
 		return; /* no memory: the leaves do without */
-	uintptr_t below = window / 8 * 7, address = (uintptr_t)probe & ~(unit - 1);
+	uintptr_t below = window / 2, address = (uintptr_t)probe & ~(unit - 1);
 	if (address > below)
 		__atomic_store_n(&page_map_window, address - below, __ATOMIC_RELAXED);
 	os_unmap(probe, os_page_bytes());
