@@ -395,6 +395,10 @@ static bool detach_if_all_clean(struct chunk *chunk, uint64_t *returned_bytes)
 
 static void return_chunk_whole(struct chunk *chunk)
 {
+	/* The bits of its pages' blocks, too: they are set anew with each page. */
+	size_t bits_bytes = space.chunk_bytes / 8 / 8;
+	if (bits_bytes % os_page_bytes() == 0)
+		os_return(page_map_far_bits(chunk->base), bits_bytes);
 	bool is_unmapped = os_unmap(chunk->base, space.chunk_bytes);
 	space_lock();
 	if (is_unmapped)
