@@ -53,10 +53,12 @@ void space_lock(void)
 {
 	pthread_mutex_lock(&space.lock);
 }
+
 void space_unlock(void)
 {
 	pthread_mutex_unlock(&space.lock);
 }
+
 uint32_t space_page_size_bytes(void)
 {
 	return space.page_size_bytes;

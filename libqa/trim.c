@@ -21,6 +21,7 @@ void trim_lock(void)
 {
 	pthread_mutex_lock(&lock);
 }
+
 void trim_unlock(void)
 {
 	pthread_mutex_unlock(&lock);

@@ -9,7 +9,6 @@
 #include <sysexits.h>
 
 #include "output.h"
-#include "protocol.h"
 #include "text.h"
 
 struct answer {
