@@ -92,11 +92,14 @@ void drain_transfers(void)
 		drain_transfers_of(i);
 }
 
-void drain_class(unsigned size_class, bool is_over)
+uint64_t drain_class(unsigned size_class, bool is_over)
 {
+	uint64_t skipped = 0;
 	for (struct heap *heap = heap_first(); heap; heap = heap->next) {
-		if (!enter(heap))
+		if (!enter(heap)) {
+			skipped += heap_blocks(heap, size_class) > 0;
 			continue;
+		}
 		struct heap_content content = heap_take(heap, size_class);
 		if (is_over)
 			heap_change_capacity(heap, size_class, -heap->fast.caches[size_class].capacity);
@@ -104,4 +107,5 @@ void drain_class(unsigned size_class, bool is_over)
 		heap_give(size_class, &content);
 	}
 	drain_transfers_of(size_class);
+	return skipped;
 }

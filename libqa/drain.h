@@ -14,7 +14,8 @@ uint64_t drain_heaps(void);
 /* All batches between threads. */
 void drain_transfers(void);
 
-/* One class, out of both; also takes the class's capacity from the heaps if it is no longer used. */
-void drain_class(unsigned size_class, bool is_over);
+/* One class, out of both; also takes the class's capacity from the heaps if it is no longer used. Returns how many
+ * heaps were left. */
+uint64_t drain_class(unsigned size_class, bool is_over);
 
 #endif

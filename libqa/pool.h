@@ -19,6 +19,9 @@ struct pool_row {
  * takes. */
 bool pool_row(unsigned size_class, struct pool_row *row);
 
+/* The class of the pool of that name, 0: there is none. */
+unsigned pool_find(const char *name);
+
 /* Around fork, see fork.c. */
 void pool_lock(void);
 void pool_unlock(void);
