@@ -14,6 +14,7 @@
  * (fork.c). The shared pages are asked outside of it, so that a drainer never waits for a lock or a page fault of the
  * owner's.
  */
+#include "check.h"
 #include "fatal.h"
 #include "heap.h"
 #include "large.h"
@@ -119,6 +120,7 @@ static void flush_if_wanted(struct heap *heap)
 		if (!heap_enter(heap))
 			return;
 		struct heap_content content = heap_take(heap, i);
+		heap_change_capacity(heap, i, -heap->fast.caches[i].capacity);
 		heap_leave(heap);
 		heap_give(i, &content);
 	}
@@ -149,7 +151,7 @@ void *qa_alloc_slow_(unsigned size_class)
 {
 	struct heap *heap = heap_current();
 	if (!heap || !heap_enter(heap))
-		return shared_take_direct(size_class);
+		return check_is_on ? check_alloc(size_class) : shared_take_direct(size_class);
 	struct surplus surplus = {0};
 	if (!heap->fast.caches[size_class].head)
 		list_refill(heap, size_class);
@@ -174,7 +176,10 @@ void qa_dealloc_slow_(void *block, unsigned size_class)
 	}
 	struct heap *heap = heap_current();
 	if (!heap || !heap_enter(heap)) {
-		shared_give_direct(size_class, block);
+		if (check_is_on)
+			check_free(block, size_class);
+		else
+			shared_give_direct(size_class, block);
 		return;
 	}
 	if (QA_UNLIKELY_(heap->fast.caches[size_class].head == block))

@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 
+#include "check.h"
 #include "heap.h"
 #include "os.h"
 #include "shared.h"
@@ -90,22 +91,36 @@ void drain_transfers(void)
 	unsigned end = size_class_end();
 	for (unsigned i = 1; i < end; i++)
 		drain_transfers_of(i);
+	check_flush();
+}
+
+static bool drain_class_of(struct heap *heap, unsigned size_class, bool is_over)
+{
+	const struct qa_cache_ *cache = &heap->fast.caches[size_class];
+	bool has_capacity = __atomic_load_n(&cache->capacity, __ATOMIC_RELAXED) != 0;
+	if (!(is_over && has_capacity) && heap_blocks(heap, size_class) == 0)
+		return true;
+	if (!enter(heap))
+		return false;
+	struct heap_content content = heap_take(heap, size_class);
+	if (is_over)
+		heap_change_capacity(heap, size_class, -cache->capacity);
+	leave(heap);
+	heap_give(size_class, &content);
+	return true;
 }
 
 uint64_t drain_class(unsigned size_class, bool is_over)
 {
-	uint64_t skipped = 0;
-	for (struct heap *heap = heap_first(); heap; heap = heap->next) {
-		if (!enter(heap)) {
-			skipped += heap_blocks(heap, size_class) > 0;
-			continue;
-		}
-		struct heap_content content = heap_take(heap, size_class);
-		if (is_over)
-			heap_change_capacity(heap, size_class, -heap->fast.caches[size_class].capacity);
-		leave(heap);
-		heap_give(size_class, &content);
+	uint64_t skipped = 1;
+	for (int pass = 0; pass < PASSES && skipped > 0; pass++) {
+		skipped = 0;
+		for (struct heap *heap = heap_first(); heap; heap = heap->next)
+			skipped += !drain_class_of(heap, size_class, is_over);
 	}
+	if (skipped > 0 && !os_has_barrier())
+		ask_for_flush();
 	drain_transfers_of(size_class);
+	check_flush();
 	return skipped;
 }

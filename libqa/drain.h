@@ -11,11 +11,13 @@
 /* All classes of all heaps. Returns how many heaps were left, since their owners were inside at every look. */
 uint64_t drain_heaps(void);
 
-/* All batches between threads. */
+/* All batches between threads, and what is in quarantine. */
 void drain_transfers(void);
 
-/* One class, out of both; also takes the class's capacity from the heaps if it is no longer used. Returns how many
- * heaps were left. */
+/*
+ * One class, out of both. When it is to be no more, no heap keeps capacity for it. Returns how many heaps were left,
+ * since they could not be reached.
+ */
 uint64_t drain_class(unsigned size_class, bool is_over);
 
 #endif

@@ -3,7 +3,7 @@
  * half changed. Before the fork, therefore, all heaps are stopped by the biased lock and all locks are taken, in the
  * one order that libqa knows:
  *
- *     agent -> init -> settings -> pools -> trim -> heaps -> classes by number -> space -> records
+ *     agent -> init -> settings -> pools -> trim -> heaps -> quarantine -> classes -> space -> records
  *
  * and other threads wait at the shared pages until it is over. Where heaps can not be stopped (no membarrier), the
  * child forgets the content of other threads' caches and of the batches between threads: lost to it, but never wrong.
@@ -16,6 +16,7 @@
 #include <stdbool.h>
 
 #include "agent.h"
+#include "check.h"
 #include "heap.h"
 #include "init.h"
 #include "meta.h"
@@ -43,17 +44,19 @@ static void before_fork(void)
 	trim_lock();
 	heap_lock();
 	heap_stop_others();
-	shared_lock_all();
+	check_lock();
+	shared_close_all();
 	space_lock();
 	meta_lock();
 	errno = saved;
 }
 
-static void unlock_all(void)
+static void unlock_all(bool is_child)
 {
 	meta_unlock();
 	space_unlock();
-	shared_unlock_all();
+	shared_open_all(is_child);
+	check_unlock();
 	resume_heaps();
 	heap_unlock();
 	trim_unlock();
@@ -65,7 +68,7 @@ static void unlock_all(void)
 static void after_fork_in_parent(void)
 {
 	int saved = errno;
-	unlock_all();
+	unlock_all(false);
 	agent_fork_parent();
 	errno = saved;
 }
@@ -75,7 +78,7 @@ static void after_fork_in_child(void)
 	int saved = errno;
 	if (!heap_orphan_others())
 		transfer_forget();
-	unlock_all();
+	unlock_all(true);
 	os_barrier_init();
 	agent_fork_child();
 	errno = saved;

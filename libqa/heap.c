@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "check.h"
 #include "init.h"
 #include "meta.h"
 #include "options.h"
@@ -142,7 +143,7 @@ static void thread_end(void *heap)
 void heap_init(void)
 {
 	cache_bytes = options_thread_cache_bytes();
-	has_caches = cache_bytes > 0 && pthread_key_create(&end_key, thread_end) == 0;
+	has_caches = cache_bytes > 0 && !check_is_on && pthread_key_create(&end_key, thread_end) == 0;
 }
 
 struct heap *heap_current(void)
@@ -235,7 +236,7 @@ struct heap_counts heap_counts(const struct heap *heap, unsigned size_class)
 	struct heap_counts counts = {.allocs = __atomic_load_n(&cache->allocs, __ATOMIC_RELAXED)};
 	int64_t frees = (int64_t)counts.allocs + heap_list_blocks(heap, size_class) -
 			atomic_load_explicit(&heap->spares[size_class].loaded, memory_order_relaxed);
-	counts.frees = frees < 0 ? 0 : (uint64_t)frees;
+	counts.frees = frees < 0 || !QA_HAS_STATS_ ? 0 : (uint64_t)frees;
 	return counts;
 }
 

@@ -1,14 +1,12 @@
 /*
- * A page is measured first: for each of its OS pages, how many bytes are free. The free blocks come as a chain, in no
- * order; the fresh ones and the slack behind them are one range; blocks missing because of earlier holes are found from
- * the bits. An OS page that is free to the last byte becomes a hole: first the blocks that overlap it leave the chain,
- * whose links lie in that memory, then it is given back, neighbours in one call. If the kernel refuses (locked memory),
- * those blocks are simply filled in again.
+ * An OS page can go when every block that overlaps it is free, or missing because of another hole. That is a question
+ * of bits: those of the free blocks, and those of the missing ones, which follow from the holes. First the bits of what
+ * overlaps a new hole are cleared, then the memory goes back, neighbours in one call. What the kernel refuses (locked
+ * memory) is filled in again.
  */
 #include "holes.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -20,26 +18,22 @@ enum { OS_PAGES_MAX = (4 << 20) / (4 << 10) };
 /* A page seen as OS pages and blocks, both by number. */
 struct view {
 	const struct page *page;
-	_Atomic uint64_t *bits;
+	_Atomic uint64_t *holes;
 	size_t first_bit;
 	uint32_t os_bytes, os_pages, block_size, blocks;
-	uint64_t page_bytes;
 };
 
 static struct view view_of(const struct page *page, const struct size_class *c)
 {
-	struct page_map_leaf *leaf = page_map_leaf_of(page->base);
 	uint32_t os_bytes = (uint32_t)os_page_bytes();
-	uint64_t page_bytes = (uint64_t)1 << (page_map_shift + page->span_log2);
 	struct view view = {
 		.page = page,
-		.bits = leaf->holes,
-		.first_bit = ((uintptr_t)page->base & (((uintptr_t)1 << PAGE_MAP_LEAF_BITS) - 1)) / os_bytes,
+		.holes = page_map_leaf_of(page->base)->holes,
+		.first_bit = page_map_offset_in_leaf(page->base) / os_bytes,
 		.os_bytes = os_bytes,
-		.os_pages = (uint32_t)(page_bytes / os_bytes),
+		.os_pages = (uint32_t)(((uint64_t)1 << (page_map_shift + page->span_log2)) / os_bytes),
 		.block_size = c->block_size,
 		.blocks = c->page_blocks,
-		.page_bytes = page_bytes,
 	};
 	return view;
 }
@@ -47,7 +41,7 @@ static struct view view_of(const struct page *page, const struct size_class *c)
 static bool is_hole(const struct view *view, uint32_t os_page)
 {
 	size_t bit = view->first_bit + os_page;
-	return atomic_load_explicit(&view->bits[bit / 64], memory_order_relaxed) >> (bit % 64) & 1;
+	return atomic_load_explicit(&view->holes[bit / 64], memory_order_relaxed) >> (bit % 64) & 1;
 }
 
 /* Atomic, since the word has bits of other classes' pages too. */
@@ -56,9 +50,9 @@ static void set_hole(const struct view *view, uint32_t os_page, bool value)
 	size_t bit = view->first_bit + os_page;
 	uint64_t mask = (uint64_t)1 << (bit % 64);
 	if (value)
-		atomic_fetch_or_explicit(&view->bits[bit / 64], mask, memory_order_relaxed);
+		atomic_fetch_or_explicit(&view->holes[bit / 64], mask, memory_order_relaxed);
 	else
-		atomic_fetch_and_explicit(&view->bits[bit / 64], ~mask, memory_order_relaxed);
+		atomic_fetch_and_explicit(&view->holes[bit / 64], ~mask, memory_order_relaxed);
 }
 
 static uint32_t first_os_page(const struct view *view, uint32_t block)
@@ -71,96 +65,75 @@ static uint32_t last_os_page(const struct view *view, uint32_t block)
 	return (uint32_t)(((uint64_t)(block + 1) * view->block_size - 1) / view->os_bytes);
 }
 
-static bool overlaps_hole(const struct view *view, uint32_t block)
+/* The blocks that overlap an OS page: from first to end, exclusive; none in the slack. */
+struct range {
+	uint32_t first, end;
+};
+
+static struct range blocks_on(const struct view *view, uint32_t os_page)
 {
-	uint32_t last = last_os_page(view, block);
-	for (uint32_t i = first_os_page(view, block); i <= last; i++)
+	struct range range = {
+		.first = (uint32_t)((uint64_t)os_page * view->os_bytes / view->block_size),
+		.end = (uint32_t)((((uint64_t)os_page + 1) * view->os_bytes - 1) / view->block_size) + 1,
+	};
+	if (range.end > view->blocks)
+		range.end = view->blocks;
+	if (range.first > range.end)
+		range.first = range.end;
+	return range;
+}
+
+/* The bits of one word that belong to a range. */
+static uint64_t word_mask(struct range range, uint32_t word)
+{
+	uint32_t low = word * 64;
+	uint64_t mask = ~(uint64_t)0;
+	if (range.first > low)
+		mask &= ~(uint64_t)0 << (range.first - low);
+	if (range.end < low + 64)
+		mask &= ~(uint64_t)0 >> (low + 64 - range.end);
+	return mask;
+}
+
+static bool is_all_set(const uint64_t *bits, struct range range)
+{
+	for (uint32_t word = range.first / 64; word * 64 < range.end; word++)
+		if ((~bits[word] & word_mask(range, word)) != 0)
+			return false;
+	return true;
+}
+
+static void change(uint64_t *bits, struct range range, bool value)
+{
+	for (uint32_t word = range.first / 64; word * 64 < range.end; word++) {
+		uint64_t mask = word_mask(range, word);
+		bits[word] = value ? bits[word] | mask : bits[word] & ~mask;
+	}
+}
+
+/* Sets or clears the bits of all blocks that overlap a hole. */
+static void change_missing(const struct view *view, uint64_t *bits, bool value)
+{
+	for (uint32_t i = 0; i < view->os_pages; i++)
 		if (is_hole(view, i))
-			return true;
-	return false;
+			change(bits, blocks_on(view, i), value);
 }
 
-/* The first block at or after block that overlaps a hole, or view->blocks. */
-static uint32_t next_missing(const struct view *view, uint32_t block)
+static uint32_t count_missing(const struct view *view)
 {
-	while (block < view->blocks && !overlaps_hole(view, block)) {
-		uint32_t os_page = last_os_page(view, block) + 1;
-		while (os_page < view->os_pages && !is_hole(view, os_page))
-			os_page++;
-		if (os_page == view->os_pages)
-			return view->blocks;
-		uint32_t next = (uint32_t)((uint64_t)os_page * view->os_bytes / view->block_size);
-		block = next > block ? next : block + 1;
+	uint32_t count = 0, counted_end = 0;
+	for (uint32_t i = 0; i < view->os_pages; i++) {
+		if (!is_hole(view, i))
+			continue;
+		struct range range = blocks_on(view, i);
+		if (range.first < counted_end)
+			range.first = counted_end;
+		if (range.end > range.first) {
+			count += range.end - range.first;
+			counted_end = range.end;
+		}
 	}
-	return block;
-}
-
-/* Adds the bytes of a range to the count of each OS page that it overlaps. */
-static void add_range(const struct view *view, uint32_t *free_bytes, uint64_t start, uint64_t end)
-{
-	while (start < end) {
-		uint64_t os_end = (start / view->os_bytes + 1) * view->os_bytes;
-		uint64_t stop = os_end < end ? os_end : end;
-		free_bytes[start / view->os_bytes] += (uint32_t)(stop - start);
-		start = stop;
-	}
-}
-
-static uint32_t block_number(const struct view *view, const void *block)
-{
-	return (uint32_t)((uint64_t)((const char *)block - view->page->base) / view->block_size);
-}
-
-static void measure(const struct view *view, struct holes_free *free, uint32_t *free_bytes)
-{
-	memset(free_bytes, 0, view->os_pages * sizeof *free_bytes);
-	for (void *block = free->chain; block; block = *(void **)block) {
-		uint64_t start = (uint64_t)((char *)block - view->page->base);
-		add_range(view, free_bytes, start, start + view->block_size);
-		free->last = block;
-	}
-	add_range(view, free_bytes, (uint64_t)free->fresh * view->block_size, view->page_bytes);
-	for (uint32_t block = next_missing(view, 0); block < free->fresh; block = next_missing(view, block + 1))
-		add_range(view, free_bytes, (uint64_t)block * view->block_size,
-			  (uint64_t)(block + 1) * view->block_size);
-}
-
-uint32_t holes_blocks(const struct page *page, const struct size_class *c)
-{
-	struct view view = view_of(page, c);
-	uint32_t count = 0;
-	if (page->hole_pages == 0)
-		return 0;
-	for (uint32_t block = next_missing(&view, 0); block < view.blocks; block = next_missing(&view, block + 1))
-		count++;
 	return count;
-}
-
-static void chain_append(struct holes_free *free, void *block)
-{
-	*(void **)block = NULL;
-	if (free->last)
-		*(void **)free->last = block;
-	else
-		free->chain = block;
-	free->last = block;
-}
-
-/* Leaves in the chain what overlaps no hole, and adds the fresh blocks of which that is true. */
-static void keep_whole_blocks(const struct view *view, struct holes_free *free)
-{
-	void *block = free->chain;
-	free->chain = free->last = NULL;
-	while (block) {
-		void *next = *(void **)block;
-		if (!overlaps_hole(view, block_number(view, block)))
-			chain_append(free, block);
-		block = next;
-	}
-	for (uint32_t i = free->fresh; i < view->blocks; i++)
-		if (!overlaps_hole(view, i))
-			chain_append(free, view->page->base + (size_t)i * view->block_size);
-	free->fresh = view->blocks;
 }
 
 /* Whether a block is missing, and would not be if OS pages first to last were no holes. */
@@ -178,44 +151,41 @@ static bool misses_only(const struct view *view, uint32_t block, uint32_t first,
 	return is_missing;
 }
 
-/* OS pages first to last are no holes any more: the blocks that were missing only for them are added to the chain. */
-static uint32_t fill(const struct view *view, uint32_t first, uint32_t last, struct holes_free *free)
+/* OS pages first to last are no holes any more: the blocks that were missing only for them are free. */
+static void fill(const struct view *view, uint32_t first, uint32_t last, uint64_t *bits)
 {
-	uint32_t count = 0;
-	uint32_t block = (uint32_t)((uint64_t)first * view->os_bytes / view->block_size);
-	for (; block < view->blocks && first_os_page(view, block) <= last; block++) {
-		if (!misses_only(view, block, first, last))
-			continue;
-		chain_append(free, view->page->base + (size_t)block * view->block_size);
-		count++;
-	}
+	for (uint32_t block = blocks_on(view, first).first; block < blocks_on(view, last).end; block++)
+		if (misses_only(view, block, first, last))
+			bits[block / 64] |= (uint64_t)1 << (block % 64);
 	for (uint32_t i = first; i <= last; i++)
 		set_hole(view, i, false);
-	return count;
 }
 
-struct holes_made holes_make(struct page *page, const struct size_class *c, struct holes_free *free)
+/* Which OS pages can go: flags in is_new, and whether there is one. */
+static bool find(const struct view *view, uint64_t *bits, bool *is_new)
 {
-	uint32_t free_bytes[OS_PAGES_MAX];
+	bool found = false;
+	change_missing(view, bits, true);
+	for (uint32_t i = 0; i < view->os_pages; i++) {
+		is_new[i] = !is_hole(view, i) && is_all_set(bits, blocks_on(view, i));
+		found |= is_new[i];
+	}
+	for (uint32_t i = 0; i < view->os_pages; i++)
+		if (is_new[i])
+			set_hole(view, i, true);
+	change_missing(view, bits, false);
+	return found;
+}
+
+struct holes_made holes_make(struct page *page, const struct size_class *c, uint64_t *bits)
+{
+	bool is_new[OS_PAGES_MAX];
 	struct view view = view_of(page, c);
 	struct holes_made made = {0, 0};
-	uint32_t blocks_before = holes_blocks(page, c);
-	bool found = false;
-
-	measure(&view, free, free_bytes);
-	for (uint32_t i = 0; i < view.os_pages; i++) {
-		bool is_new = free_bytes[i] == view.os_bytes && !is_hole(&view, i);
-		free_bytes[i] = is_new;
-		found |= is_new;
-	}
-	if (!found)
+	if (!find(&view, bits, is_new))
 		return made;
-	for (uint32_t i = 0; i < view.os_pages; i++)
-		if (free_bytes[i])
-			set_hole(&view, i, true);
-	keep_whole_blocks(&view, free);
 	for (uint32_t i = 0, end; i < view.os_pages; i = end + 1) {
-		for (end = i; end < view.os_pages && free_bytes[end]; end++)
+		for (end = i; end < view.os_pages && is_new[end]; end++)
 			;
 		if (end == i)
 			continue;
@@ -223,40 +193,39 @@ struct holes_made holes_make(struct page *page, const struct size_class *c, stru
 			page->hole_pages = (uint16_t)(page->hole_pages + end - i);
 			made.bytes += (uint64_t)(end - i) * view.os_bytes;
 		} else {
-			fill(&view, i, end - 1, free);
+			fill(&view, i, end - 1, bits);
 		}
 	}
-	made.blocks = holes_blocks(page, c) - blocks_before;
+	made.blocks = count_missing(&view) - page->missing;
 	return made;
 }
 
-struct holes_filled holes_fill_first(struct page *page, const struct size_class *c)
+struct holes_filled holes_fill_first(struct page *page, const struct size_class *c, uint64_t *bits)
 {
 	struct view view = view_of(page, c);
-	struct holes_free free = {0};
-	uint32_t block = next_missing(&view, 0);
-	uint32_t first = first_os_page(&view, block), last = last_os_page(&view, block), holes = 0;
-
+	uint32_t os_page = 0, holes = 0;
+	while (!is_hole(&view, os_page) || blocks_on(&view, os_page).end == blocks_on(&view, os_page).first)
+		os_page++;
+	uint32_t block = blocks_on(&view, os_page).first;
+	uint32_t first = first_os_page(&view, block), last = last_os_page(&view, block);
 	for (uint32_t i = first; i <= last; i++)
 		holes += is_hole(&view, i);
+	fill(&view, first, last, bits);
+	page->hole_pages = (uint16_t)(page->hole_pages - holes);
 	struct holes_filled filled = {
 		.bytes = (uint64_t)holes * view.os_bytes,
-		.blocks = fill(&view, first, last, &free),
+		.blocks = page->missing - count_missing(&view),
 	};
-	*(void **)free.last = page->free;
-	page->free = free.chain;
-	page->hole_pages = (uint16_t)(page->hole_pages - holes);
 	return filled;
 }
 
-void holes_clear(struct page *page, uint64_t page_bytes)
+void holes_clear(struct page *page)
 {
 	if (page->hole_pages == 0)
 		return;
-	struct view view = {.page = page, .os_bytes = (uint32_t)os_page_bytes()};
-	view.bits = page_map_leaf_of(page->base)->holes;
-	view.first_bit = ((uintptr_t)page->base & (((uintptr_t)1 << PAGE_MAP_LEAF_BITS) - 1)) / view.os_bytes;
-	for (uint32_t i = 0; i < page_bytes / view.os_bytes; i++)
+	struct size_class none = {.block_size = 1};
+	struct view view = view_of(page, &none);
+	for (uint32_t i = 0; i < view.os_pages; i++)
 		set_hole(&view, i, false);
 	page->hole_pages = 0;
 }

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "agent.h"
+#include "check.h"
 #include "fork.h"
 #include "heap.h"
 #include "options.h"
@@ -26,6 +27,7 @@ static __thread bool is_initialising __attribute__((tls_model("initial-exec")));
 static void init_allocator(void)
 {
 	uint32_t page_size_bytes = options_page_size_bytes();
+	check_init();
 	page_map_init((unsigned)__builtin_ctz(page_size_bytes));
 	size_class_init(page_size_bytes);
 	space_init(page_size_bytes);
@@ -72,8 +74,7 @@ void init_unlock(void)
 __attribute__((constructor)) static void library_loaded(void)
 {
 	fork_init();
-	/* While there is one thread: with more, as after agent_boot, the kernel takes some 15 ms for the registration.
-	 */
+	/* While there is one thread: with more, as after agent_boot, the kernel takes some 15 ms to register it. */
 	os_barrier_init();
 	agent_boot();
 }

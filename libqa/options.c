@@ -1,15 +1,15 @@
 /*
- * One row per setting says how its text is understood and what is allowed. The environment is read once, by
- * secure_getenv: set-user-ID programs do not obey it. A wrong value there is told once and the default stays.
+ * One row per setting says how its text is understood and what is allowed. The environment is read once;
+ * set-user-ID programs do not obey it. A wrong value there is told once and the default stays.
  */
 #include "options.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "environment.h"
 #include "fatal.h"
 #include "os.h"
 #include "qa.h"
@@ -19,6 +19,7 @@ enum { NAME_BYTES_MAX = 64, PAGE_SIZE_MIN = 4 << 10, PAGE_SIZE_MAX = 4 << 20, TH
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool is_loaded, is_taken;
 static bool agent = true;
+static enum options_check check = OPTIONS_CHECK_AUTO;
 static uint32_t page_size_bytes = 64 << 10;
 static uint64_t thread_cache_bytes = 2 << 20;
 static char name[NAME_BYTES_MAX + 1];
@@ -67,6 +68,17 @@ static int set_page_size(const char *value)
 	return 0;
 }
 
+static int set_check(const char *value)
+{
+	bool is_on = strcmp(value, "1") == 0 || strcmp(value, "on") == 0;
+	if (!is_on && strcmp(value, "0") != 0 && strcmp(value, "off") != 0)
+		return -EINVAL;
+	if (is_taken)
+		return -EBUSY;
+	check = is_on ? OPTIONS_CHECK_ON : OPTIONS_CHECK_OFF;
+	return 0;
+}
+
 static int set_thread_cache(const char *value)
 {
 	uint64_t bytes;
@@ -95,6 +107,7 @@ static const struct option {
 	{"QA_AGENT", set_agent, "on, off"},
 	{"QA_PAGE_SIZE", set_page_size, "a power of two from 4KiB to 4MiB, in bytes or with K, KiB, M or MiB"},
 	{"QA_THREAD_CACHE", set_thread_cache, "0 (no caches) to 1024MiB, in bytes or with K, KiB, M or MiB"},
+	{"QA_CHECK", set_check, "1, on, 0, off"},
 	{"QA_NAME", set_name, "1 to 64 bytes"},
 };
 
@@ -108,11 +121,14 @@ static void load(void)
 	is_loaded = true;
 	if (page_size_bytes < os_page_bytes())
 		page_size_bytes = (uint32_t)os_page_bytes();
+	struct environment environment;
+	environment_open(&environment);
 	for (unsigned i = 0; i < OPTIONS; i++) {
-		const char *value = secure_getenv(options[i].setting);
+		const char *value = environment_get(&environment, options[i].setting);
 		if (value && options[i].set(value) != 0)
 			warn_setting(options[i].setting, value, options[i].allowed);
 	}
+	environment_close(&environment);
 }
 
 void options_lock(void)
@@ -155,6 +171,15 @@ uint64_t options_thread_cache_bytes(void)
 	options_lock();
 	is_taken = true;
 	uint64_t value = thread_cache_bytes;
+	options_unlock();
+	return value;
+}
+
+enum options_check options_check(void)
+{
+	options_lock();
+	is_taken = true;
+	enum options_check value = check;
 	options_unlock();
 	return value;
 }

@@ -15,8 +15,12 @@ const char *options_name(void); /* "" when there is none; valid for ever */
 void options_lock(void);
 void options_unlock(void);
 
+/* Auto: nothing is said, on only where a tool looks for faults. */
+enum options_check { OPTIONS_CHECK_AUTO, OPTIONS_CHECK_OFF, OPTIONS_CHECK_ON };
+
 /* From then on qa_set can not change them. */
 uint32_t options_page_size_bytes(void);
 uint64_t options_thread_cache_bytes(void); /* 0: no caches */
+enum options_check options_check(void);
 
 #endif

@@ -2,16 +2,17 @@
  * page.h - the descriptor of one page: a run of memory that is cut into blocks of one size class.
  *
  *     base                                                    base + block_size * page_blocks
- *      | used | free | used | used | hole hole | free | fresh   fresh   fresh ...  | slack |
- *                 \_____________________________/       ^
- *                   linked through free                 index fresh: blocks from here on were never handed out
+ *      | out | free | out | out | missing | missing | free | out | free   free   free | slack |
  *
- *   page_blocks = used + (blocks linked in free) + (page_blocks - fresh) + (blocks that overlap a hole)
+ *   page_blocks = used + free + missing
  *
- * A hole is an OS page inside that was given back (holes.h). Descriptors lie out of line, in the page map: one per unit
- * of page_size. A page of several units uses the first one's; the others only say how far back that is. Who may touch
- * it: whoever holds the lock of the class that has the page (shared.c), or the space's lock while no class has it
- * (space.c).
+ * A block is out (with the program, in a cache, in a batch), or free, or missing (it overlaps a hole, holes.h). One bit
+ * per block says whether it is free. Descriptors and bits lie out of line, in the page map: nothing is written to a
+ * free block in its page, and a block that comes back twice is known by its bit. A page of several units uses the first
+ * unit's descriptor; the others only say how far back that is.
+ *
+ * Who may touch it: whoever holds the lock of the class that has the page (shared.c), or the space's lock while no
+ * class has it (space.c).
  */
 #ifndef LIBQA_PAGE_H
 #define LIBQA_PAGE_H
@@ -23,19 +24,19 @@ struct chunk;
 /* Where a page of a class is. */
 enum page_place {
 	PAGE_FULL,      /* in no list: no block to give */
-	PAGE_IN_HEAP,   /* has a free or fresh block (page_heap.h) */
-	PAGE_HOLED,     /* has only blocks in holes; in the class's list of such pages */
+	PAGE_IN_HEAP,   /* has a free block (page_heap.h) */
+	PAGE_HOLED,     /* has no free block, but missing ones; in the class's list of such pages */
 	PAGE_RETURNING, /* a trim works on it: takes blocks back, gives none */
 	PAGE_EMPTY,     /* no block out: kept by its class, or in the space */
 };
 
 struct page {
 	char *base;
-	void *free;                       /* blocks that came back */
 	struct page *child, *next, *prev; /* links of the place where it is */
-	uint32_t used;                    /* blocks that are out: with the program, in caches, in batches */
-	uint32_t fresh;
-	uint16_t back_units; /* from this unit's descriptor to the page's own */
+	uint32_t used;                    /* blocks that are out */
+	uint32_t missing;                 /* blocks that overlap a hole */
+	uint32_t first_word;              /* no bit is set in words of bits before this one */
+	uint16_t back_units;              /* from this unit's descriptor to the page's own */
 	uint16_t hole_pages;
 	uint8_t size_class;
 	uint8_t span_log2; /* its length: 2^this units of page_size */

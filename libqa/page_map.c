@@ -4,12 +4,18 @@
  */
 #include "page_map.h"
 
+#include "malloc/window.h"
 #include "os.h"
 
 _Atomic(struct page_map_leaf *) page_map_root[PAGE_MAP_ROOTS];
-uintptr_t page_map_window;
+uintptr_t page_map_window = (uintptr_t)1 << PAGE_MAP_ADDRESS_BITS;
 _Atomic uint8_t page_map_kinds[PAGE_MAP_WINDOW_UNITS];
 unsigned page_map_shift = 16;
+
+/* For libqa_malloc.so, see malloc/window.h. */
+extern uintptr_t qa_page_window_ __attribute__((alias("page_map_window")));
+extern _Atomic uint8_t qa_page_kinds_[PAGE_MAP_WINDOW_UNITS] __attribute__((alias("page_map_kinds")));
+extern unsigned qa_page_shift_ __attribute__((alias("page_map_shift")));
 
 /*
  * The window lies around where the kernel maps next, most of it below: it goes downward from there, and above are only
@@ -17,13 +23,14 @@ unsigned page_map_shift = 16;
  */
 void page_map_init(unsigned page_shift)
 {
-	page_map_shift = page_shift;
+	__atomic_store_n(&page_map_shift, page_shift, __ATOMIC_RELAXED);
 	uintptr_t unit = (uintptr_t)1 << page_shift, window = unit * PAGE_MAP_WINDOW_UNITS;
 	void *probe = os_map(os_page_bytes(), os_page_bytes());
 	if (!probe)
 		return; /* no memory: the leaves do without */
 	uintptr_t below = window / 8 * 7, address = (uintptr_t)probe & ~(unit - 1);
-	page_map_window = address > below ? address - below : 0;
+	if (address > below)
+		__atomic_store_n(&page_map_window, address - below, __ATOMIC_RELAXED);
 	os_unmap(probe, os_page_bytes());
 }
 
@@ -37,11 +44,13 @@ static struct page_map_leaf *leaf_create(size_t *map_bytes)
 	size_t units = units_in_leaf();
 	size_t head_bytes = (sizeof(struct page_map_leaf) + units + 63) & ~(size_t)63;
 	size_t slots_bytes = units * sizeof(union page_slot);
-	*map_bytes = head_bytes + slots_bytes + ((size_t)1 << PAGE_MAP_LEAF_BITS) / os_page_bytes() / 8;
+	size_t holes_bytes = ((size_t)1 << PAGE_MAP_LEAF_BITS) / os_page_bytes() / 8;
+	*map_bytes = head_bytes + slots_bytes + holes_bytes + ((size_t)1 << PAGE_MAP_LEAF_BITS) / 8 / 8;
 	struct page_map_leaf *leaf = os_map(*map_bytes, 64);
 	if (leaf) {
 		leaf->slots = (union page_slot *)((char *)leaf + head_bytes);
 		leaf->holes = (_Atomic uint64_t *)((char *)leaf->slots + slots_bytes);
+		leaf->free_bits = (uint64_t *)((char *)leaf->holes + holes_bytes);
 	}
 	return leaf;
 }

@@ -1,12 +1,13 @@
 /*
  * page_map.h - from an address to what libqa has there. Any address may be asked about, without a lock.
  *
- *     address:  | 0 | root index (18 bits) | unit index in the leaf | offset in the unit |
- *                47                      30                page_shift                   0
+ *     address:  | 0 | root index (20 bits) | unit index in the leaf | offset in the unit |
+ *                47                      28                page_shift                   0
  *
- * A leaf covers 1 GiB of addresses: one byte per unit of page_size (its kind: the class of its blocks, or none, or that
- * a large block starts there), one descriptor per unit, and one bit per OS page (whether it is a hole). Leaves are
- * mapped when first needed, touched only where used, and never given back.
+ * A leaf covers 256 MiB of addresses: one byte per unit of page_size (its kind: the class of its blocks, or none, or
+ * that a large block starts there), one descriptor per unit, one bit per OS page (whether it is a hole), and one bit
+ * per 8 bytes, of which a page uses as many as it has blocks (whether it is free). Leaves are mapped when first needed,
+ * touched only where used, and never given back.
  *
  * The kinds of the addresses where the kernel puts our mappings (64 GiB of them, with 64 KiB units) lie in one table
  * instead, the window: there a free needs one load to know the class, not two that wait for each other. It is memory of
@@ -25,7 +26,7 @@
 
 enum {
 	PAGE_MAP_ADDRESS_BITS = 48,
-	PAGE_MAP_LEAF_BITS = 30,
+	PAGE_MAP_LEAF_BITS = 28,
 	PAGE_MAP_ROOTS = 1 << (PAGE_MAP_ADDRESS_BITS - PAGE_MAP_LEAF_BITS),
 };
 
@@ -38,6 +39,7 @@ union page_slot {
 struct page_map_leaf {
 	union page_slot *slots;
 	_Atomic uint64_t *holes; /* one bit per OS page, see holes.h */
+	uint64_t *free_bits;     /* one bit per 8 bytes, see page.h */
 	_Atomic uint8_t kinds[];
 };
 
@@ -61,15 +63,28 @@ static inline struct page_map_leaf *page_map_leaf_of(const void *address)
 	return atomic_load_explicit(&page_map_root[bits >> PAGE_MAP_LEAF_BITS], memory_order_acquire);
 }
 
+static inline size_t page_map_offset_in_leaf(const void *address)
+{
+	return (uintptr_t)address & (((uintptr_t)1 << PAGE_MAP_LEAF_BITS) - 1);
+}
+
 static inline size_t page_map_unit_of(const void *address)
 {
-	return ((uintptr_t)address & (((uintptr_t)1 << PAGE_MAP_LEAF_BITS) - 1)) >> page_map_shift;
+	return page_map_offset_in_leaf(address) >> page_map_shift;
+}
+
+/* The bits of a page's free blocks, by its base. */
+static inline uint64_t *page_map_free_bits(const void *base)
+{
+	return page_map_leaf_of(base)->free_bits + page_map_offset_in_leaf(base) / 8 / 64;
 }
 
 /* Where the kind of an address is, or NULL: outside of the window and of all leaves. */
 static inline _Atomic uint8_t *page_map_kind_place(const void *address)
 {
-	uintptr_t unit = ((uintptr_t)address - page_map_window) >> page_map_shift;
+	/* relaxed: NULL may be freed while another thread's first allocation sets it, and is in no window */
+	uintptr_t unit = ((uintptr_t)address - __atomic_load_n(&page_map_window, __ATOMIC_RELAXED)) >>
+			 __atomic_load_n(&page_map_shift, __ATOMIC_RELAXED);
 	if (QA_LIKELY_(unit < PAGE_MAP_WINDOW_UNITS))
 		return &page_map_kinds[unit];
 	struct page_map_leaf *leaf = page_map_leaf_of(address);

@@ -40,9 +40,7 @@ void pool_unlock(void)
 
 bool pool_row(unsigned size_class, struct pool_row *row)
 {
-	pool_lock();
 	*row = pools[size_class - QA_CLASS_POOL_].row;
-	pool_unlock();
 	return row->name[0] != '\0';
 }
 
@@ -104,8 +102,10 @@ struct qa_pool *qa_pool_create(const char *name, size_t size, size_t align)
 	struct qa_class_stats before;
 	size_t step = align < POOL_ALIGN_MIN ? POOL_ALIGN_MIN : align;
 	stats_fill_class(&before, size_class);
+	trim_lock(); /* a trim knows the size of the class when it was another pool's */
 	size_class_add(size_class, (uint32_t)((size + step - 1) & ~(step - 1)));
 	shared_init_class(size_class);
+	trim_unlock();
 	pool->row.allocs_before = before.allocs;
 	pool->row.frees_before = before.frees;
 	strcpy(pool->row.name, name);
@@ -123,9 +123,9 @@ int qa_pool_destroy(struct qa_pool *public)
 	pool_lock();
 	unsigned size_class = class_of(pool);
 	trim_lock();
-	drain_class(size_class, true);
+	bool is_drained = drain_class(size_class, true) == 0;
 	shared_release_kept(size_class);
-	if (shared_read_counts(size_class).out_blocks > 0) {
+	if (!is_drained || shared_read_counts(size_class).out_blocks > 0) {
 		error = -EBUSY;
 	} else {
 		space_return_empty(0, UINT64_MAX);

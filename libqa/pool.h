@@ -15,14 +15,13 @@ struct pool_row {
 	uint64_t allocs_before, frees_before; /* of pools that had this class earlier */
 };
 
-/* Of a class behind the size classes. False: no pool has it now. Takes the lock of the pools, which no allocation
- * takes. */
+/* Of a class behind the size classes. False: no pool has it now. With the lock held. */
 bool pool_row(unsigned size_class, struct pool_row *row);
 
 /* The class of the pool of that name, 0: there is none. */
 unsigned pool_find(const char *name);
 
-/* Around fork, see fork.c. */
+/* No allocation takes it. Also around fork, see fork.c. */
 void pool_lock(void);
 void pool_unlock(void);
 

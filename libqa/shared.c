@@ -1,7 +1,7 @@
 /*
- * Blocks are taken from the fullest page (page_heap.h), first those that came back, then fresh ones in address order. A
- * class keeps one page that has become empty, so that a program at the edge of a page does not move one to and fro;
- * further ones go to the space, where every class may have them and a trim finds them.
+ * Blocks are taken from the fullest page (page_heap.h), in address order. A class keeps one page that has become empty,
+ * so that a program at the edge of a page does not move one to and fro; further ones go to the space, where every class
+ * may have them and a trim finds them.
  *
  * The counts are written under the class's lock, between two steps of a sequence number that is odd meanwhile (a
  * seqlock); a reader that saw the same even number before and after has values that belong together. A writer may be
@@ -15,6 +15,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "fatal.h"
 #include "holes.h"
@@ -25,6 +26,7 @@
 
 struct shared {
 	pthread_mutex_t lock;
+	bool is_closed;          /* a fork is near: wait at the gate; under the lock */
 	struct page_heap pages;  /* that have a block out and a free one */
 	struct page *holed;      /* that have a block out, and others only in holes: linked by next and prev */
 	struct page *kept;       /* empty, or NULL */
@@ -35,6 +37,8 @@ struct shared {
 } __attribute__((aligned(128)));
 
 static struct shared classes[QA_CACHES_] = {[0 ... QA_CACHES_ - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 
 void shared_init(void)
 {
@@ -62,10 +66,22 @@ static void subtract(_Atomic uint64_t *counter, uint64_t change)
 	add(counter, (uint64_t)0 - change);
 }
 
+static __attribute__((noinline)) void wait_at_gate(struct shared *s)
+{
+	while (s->is_closed) {
+		pthread_mutex_unlock(&s->lock);
+		pthread_mutex_lock(&gate);
+		pthread_mutex_unlock(&gate);
+		pthread_mutex_lock(&s->lock);
+	}
+}
+
 static struct shared *shared_lock(unsigned size_class)
 {
 	struct shared *s = &classes[size_class];
 	pthread_mutex_lock(&s->lock);
+	if (QA_UNLIKELY_(s->is_closed))
+		wait_at_gate(s);
 	unsigned sequence = atomic_load_explicit(&s->sequence, memory_order_relaxed);
 	/* acq_rel: what follows is not seen before the odd number; pairs with the acquire loads of the reader */
 	atomic_exchange_explicit(&s->sequence, sequence + 1, memory_order_acq_rel);
@@ -107,23 +123,41 @@ static void heap_insert(struct shared *s, struct page *page)
 	page_heap_insert(&s->pages, page);
 }
 
+static uint32_t free_blocks(const struct page *page, const struct size_class *c)
+{
+	return c->page_blocks - page->used - page->missing;
+}
+
 /* A page that is in no list goes where it belongs by what it has. */
 static void place(struct shared *s, struct page *page, const struct size_class *c)
 {
 	page->place = PAGE_FULL;
-	if (page->free || page->fresh < c->page_blocks)
+	if (free_blocks(page, c) > 0)
 		heap_insert(s, page);
-	else if (page->used < c->page_blocks && holes_blocks(page, c) > 0)
+	else if (page->missing > 0)
 		holed_link(s, page);
 }
 
 static void fill_a_hole(struct shared *s, struct page *page, const struct size_class *c)
 {
 	holed_unlink(s, page);
-	struct holes_filled filled = holes_fill_first(page, c);
+	struct holes_filled filled = holes_fill_first(page, c, page_map_free_bits(page->base));
+	page->missing -= filled.blocks;
+	page->first_word = 0;
 	subtract(&s->hole_bytes, filled.bytes);
 	subtract(&s->hole_blocks, filled.blocks);
 	place(s, page, c);
+}
+
+/* All blocks of a page are free. */
+static void set_all_bits(struct page *page, const struct size_class *c)
+{
+	uint64_t *bits = page_map_free_bits(page->base);
+	uint32_t words = c->page_blocks / 64, rest = c->page_blocks % 64;
+	memset(bits, 0xff, words * sizeof *bits);
+	if (rest > 0)
+		bits[words] = ((uint64_t)1 << rest) - 1;
+	page->first_word = 0;
 }
 
 /* A page with a free block, in the heap: the best one, the kept one, one around a hole, or one from the space. */
@@ -144,29 +178,33 @@ static struct page *page_with_free(struct shared *s, unsigned size_class)
 		if (!page)
 			return NULL;
 		add(&s->held_pages, c->span_pages);
+		set_all_bits(page, c);
 	}
 	add(&s->covered_blocks, c->page_blocks);
 	heap_insert(s, page);
 	return page;
 }
 
-/* Moves up to most blocks of the best page to the front of a chain; returns how many. */
+/* Moves up to most blocks of the best page to the end of a chain; returns how many. */
 static uint32_t page_take(struct shared *s, struct page *page, const struct size_class *c, uint32_t most, void ***tail)
 {
-	uint32_t count = 0;
-	while (count < most && page->free) {
-		**tail = page->free;
-		*tail = page->free;
-		page->free = **tail;
-		count++;
+	uint64_t *bits = page_map_free_bits(page->base);
+	uint32_t available = free_blocks(page, c), count = 0, word = page->first_word;
+	if (most > available)
+		most = available;
+	for (; count < most; word++) {
+		uint64_t left = bits[word];
+		char *first = page->base + (size_t)word * 64 * c->block_size;
+		for (; left != 0 && count < most; left &= left - 1, count++) {
+			void *block = first + (size_t)__builtin_ctzll(left) * c->block_size;
+			**tail = block;
+			*tail = block;
+		}
+		bits[word] = left;
 	}
-	char *block = page->base + (size_t)page->fresh * c->block_size;
-	for (; count < most && page->fresh < c->page_blocks; count++, page->fresh++, block += c->block_size) {
-		**tail = block;
-		*tail = (void **)block;
-	}
+	page->first_word = word > 0 ? word - 1 : 0;
 	page->used += count;
-	if (page->free || page->fresh < c->page_blocks) {
+	if (free_blocks(page, c) > 0) {
 		/* the best one gets better: it stays the root */
 		page->fullness = (uint8_t)(page->used >> s->fullness_shift);
 	} else {
@@ -197,10 +235,8 @@ static void page_became_empty(struct shared *s, struct page *page, const struct 
 	subtract(&s->covered_blocks, c->page_blocks);
 	if (page->hole_pages > 0) {
 		subtract(&s->hole_bytes, (uint64_t)page->hole_pages * os_page_bytes());
-		subtract(&s->hole_blocks, holes_blocks(page, c));
+		subtract(&s->hole_blocks, page->missing);
 	}
-	page->free = NULL;
-	page->fresh = 0;
 	page->place = PAGE_EMPTY;
 	if (!s->kept && page->hole_pages == 0) {
 		s->kept = page;
@@ -219,20 +255,31 @@ static void page_leave(struct shared *s, struct page *page)
 		holed_unlink(s, page);
 }
 
+/* The block's bit in its page is set: it is free. Ends the program if it is no block of that class, or free already. */
+static void set_bit(struct page *page, const struct size_class *c, void *block)
+{
+	uint32_t offset = (uint32_t)((char *)block - page->base), number = size_class_block_number(c, offset);
+	if (QA_UNLIKELY_(number * c->block_size != offset || number >= c->page_blocks))
+		fatal_block("freed what is not the start of a block", block, c->block_size, UINT32_MAX);
+	uint64_t *word = &page_map_free_bits(page->base)[number / 64], bit = (uint64_t)1 << (number % 64);
+	if (QA_UNLIKELY_((*word & bit) != 0 || page->used == 0))
+		fatal_block("freed twice", block, c->block_size, UINT32_MAX);
+	*word |= bit;
+	if (number / 64 < page->first_word)
+		page->first_word = number / 64;
+}
+
 static void give_locked(struct shared *s, unsigned size_class, void *block)
 {
 	const struct size_class *c = &size_classes[size_class];
-	if (QA_UNLIKELY_(page_map_kind(block) != size_class)) {
-		unsigned kind = page_map_kind(block);
+	unsigned kind = page_map_kind(block);
+	if (QA_UNLIKELY_(kind != size_class)) {
 		if (kind == QA_CLASS_NONE_ || kind == QA_CLASS_LARGE_)
 			fatal_block("not a block of this size class, or freed twice", block, UINT32_MAX, c->block_size);
 		fatal_block("freed with a wrong size", block, size_classes[kind].block_size, c->block_size);
 	}
 	struct page *page = page_map_page(block);
-	*(void **)block = page->free;
-	page->free = block;
-	if (QA_UNLIKELY_(page->used == 0))
-		fatal_block("freed twice", block, c->block_size, UINT32_MAX);
+	set_bit(page, c, block);
 	page->used--;
 	page->is_walked = 0;
 	subtract(&s->out_blocks, 1);
@@ -318,14 +365,35 @@ static struct page *page_to_walk(const char *unit, unsigned size_class)
 	return page_bytes - (uint64_t)page->used * c->block_size < os_page_bytes() ? NULL : page;
 }
 
-/* With the lock held: what was taken out for the walk comes back, behind what was freed meanwhile. */
-static void end_walk(struct shared *s, struct page *page, const struct size_class *c, const struct holes_free *free)
+/* Only a trim uses it, one at a time: the bits of the page that it works on. The smallest block has 8 bytes. */
+static uint64_t walk_bits[(4 << 20) / 8 / 64];
+
+static size_t bits_bytes(const struct size_class *c)
 {
-	void **tail = &page->free;
-	while (*tail)
-		tail = *tail;
-	*tail = free->chain;
-	page->fresh = free->fresh;
+	return (c->page_blocks + 63) / 64 * sizeof(uint64_t);
+}
+
+/* With the lock held: the page's free blocks are the walker's, so that allocations pass it by. */
+static void begin_walk(struct shared *s, struct page *page, const struct size_class *c)
+{
+	page_leave(s, page);
+	page->place = PAGE_RETURNING;
+	page->is_walked = 1;
+	uint64_t *bits = page_map_free_bits(page->base);
+	memcpy(walk_bits, bits, bits_bytes(c));
+	memset(bits, 0, bits_bytes(c));
+}
+
+/* With the lock held: what the walker has left comes back, to what was freed meanwhile. */
+static void end_walk(struct shared *s, struct page *page, const struct size_class *c, struct holes_made made)
+{
+	uint64_t *bits = page_map_free_bits(page->base);
+	for (size_t i = 0; i < bits_bytes(c) / sizeof *bits; i++)
+		bits[i] |= walk_bits[i];
+	page->first_word = 0;
+	page->missing += made.blocks;
+	add(&s->hole_bytes, made.bytes);
+	add(&s->hole_blocks, made.blocks);
 	if (page->used == 0)
 		page_became_empty(s, page, c);
 	else
@@ -334,10 +402,9 @@ static void end_walk(struct shared *s, struct page *page, const struct size_clas
 
 uint64_t shared_return_inside(const char *unit)
 {
-	unsigned kind = page_map_kind(unit);
-	if (kind == QA_CLASS_NONE_ || kind == QA_CLASS_LARGE_)
+	unsigned size_class = page_map_kind(unit);
+	if (size_class == QA_CLASS_NONE_ || size_class == QA_CLASS_LARGE_)
 		return 0;
-	unsigned size_class = kind;
 	const struct size_class *c = &size_classes[size_class];
 	struct shared *s = shared_lock(size_class);
 	struct page *page = page_to_walk(unit, size_class);
@@ -345,19 +412,13 @@ uint64_t shared_return_inside(const char *unit)
 		shared_unlock(s);
 		return 0;
 	}
-	page_leave(s, page);
-	page->place = PAGE_RETURNING;
-	page->is_walked = 1;
-	struct holes_free free = {.chain = page->free, .fresh = page->fresh};
-	page->free = NULL;
+	begin_walk(s, page, c);
 	shared_unlock(s);
 
-	struct holes_made made = holes_make(page, c, &free);
+	struct holes_made made = holes_make(page, c, walk_bits);
 
 	s = shared_lock(size_class);
-	add(&s->hole_bytes, made.bytes);
-	add(&s->hole_blocks, made.blocks);
-	end_walk(s, page, c, &free);
+	end_walk(s, page, c, made);
 	shared_unlock(s);
 	return made.bytes;
 }
@@ -385,14 +446,25 @@ struct shared_counts shared_read_counts(unsigned size_class)
 	return counts;
 }
 
-void shared_lock_all(void)
+/* Not all locks at once: ThreadSanitizer can not follow a thread that holds more than 64. */
+void shared_close_all(void)
 {
-	for (unsigned i = 0; i < QA_CACHES_; i++)
+	pthread_mutex_lock(&gate);
+	for (unsigned i = 0; i < QA_CACHES_; i++) {
 		pthread_mutex_lock(&classes[i].lock);
+		classes[i].is_closed = true;
+		pthread_mutex_unlock(&classes[i].lock);
+	}
 }
 
-void shared_unlock_all(void)
+void shared_open_all(bool is_child)
 {
-	for (unsigned i = QA_CACHES_; i-- > 0;)
+	for (unsigned i = 0; i < QA_CACHES_; i++) {
+		if (is_child) /* a thread of the parent may have had it, on its way to the gate */
+			pthread_mutex_init(&classes[i].lock, NULL);
+		pthread_mutex_lock(&classes[i].lock);
+		classes[i].is_closed = false;
 		pthread_mutex_unlock(&classes[i].lock);
+	}
+	pthread_mutex_unlock(&gate);
 }

@@ -8,6 +8,7 @@
 #ifndef LIBQA_SHARED_H
 #define LIBQA_SHARED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "size_class.h"
@@ -53,8 +54,8 @@ void shared_init_class(unsigned size_class);
 /* Without a lock, from any thread; consistent in itself. */
 struct shared_counts shared_read_counts(unsigned size_class);
 
-/* Around fork, see fork.c. */
-void shared_lock_all(void);
-void shared_unlock_all(void);
+/* Around fork, see fork.c: in between, other threads wait and all counts are whole. */
+void shared_close_all(void);
+void shared_open_all(bool is_child);
 
 #endif

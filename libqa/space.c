@@ -246,10 +246,9 @@ struct page *space_take(unsigned size_class)
 	space_unlock();
 	if (!page)
 		return NULL;
-	holes_clear(page, page_bytes(page));
+	holes_clear(page);
 	page->size_class = (uint8_t)size_class;
-	page->free = NULL;
-	page->used = page->fresh = 0;
+	page->used = page->missing = 0;
 	page->is_walked = 0;
 	page_map_set_kind(page->base, units, (uint8_t)size_class);
 	return page;
@@ -271,6 +270,9 @@ struct space_empty space_read_empty(unsigned size_class)
 		.pages = atomic_load_explicit(&space.empty_pages[size_class], memory_order_relaxed),
 		.bytes = atomic_load_explicit(&space.empty_bytes[size_class], memory_order_relaxed),
 	};
+	uint64_t most_bytes = empty.pages * space.page_size_bytes;
+	if (empty.bytes > most_bytes) /* read between two writes */
+		empty.bytes = most_bytes;
 	return empty;
 }
 
@@ -338,25 +340,38 @@ static struct chunk *collect_returning(unsigned size_class, uint64_t most_bytes)
 	return chunks;
 }
 
-/* With the lock held: after units went back, or when they could not (then their pages wait again). */
-static uint64_t settle_units(struct chunk *chunk, unsigned first, unsigned count, bool is_returned)
+static struct page *returning_page(const struct chunk *chunk, unsigned unit)
 {
-	uint64_t returned_bytes = 0;
+	return &page_map_slot(chunk->base + (size_t)unit * space.page_size_bytes)->page;
+}
+
+/*
+ * With the lock held: the pages of these units are no more. The addresses must still be ours, and with them the
+ * descriptors. Returns the bytes that they held.
+ */
+static uint64_t drop_units(struct chunk *chunk, unsigned first, unsigned count)
+{
+	uint64_t bytes = 0;
 	bits_set(chunk->returning, first, count, false);
 	for (unsigned i = first; i < first + count;) {
-		struct page *page = &page_map_slot(chunk->base + (size_t)i * space.page_size_bytes)->page;
-		if (is_returned) {
-			count_waiting(page, false);
-			returned_bytes += page_bytes(page) - (uint64_t)page->hole_pages * os_page_bytes();
-			holes_clear(page, page_bytes(page));
-		} else {
-			link_waiting(page);
-		}
+		struct page *page = returning_page(chunk, i);
+		count_waiting(page, false);
+		bytes += page_bytes(page) - (uint64_t)page->hole_pages * os_page_bytes();
+		holes_clear(page);
 		i += 1u << page->span_log2;
 	}
-	if (is_returned)
-		chunk_add_clean(chunk, first, count);
-	return returned_bytes;
+	return bytes;
+}
+
+/* With the lock held: the pages of these units, which the kernel did not take, wait again. */
+static void keep_units(struct chunk *chunk, unsigned first, unsigned count)
+{
+	bits_set(chunk->returning, first, count, false);
+	for (unsigned i = first; i < first + count;) {
+		struct page *page = returning_page(chunk, i);
+		link_waiting(page);
+		i += 1u << page->span_log2;
+	}
 }
 
 static unsigned run_of_returning(const struct chunk *chunk, unsigned *first)
@@ -369,9 +384,11 @@ static unsigned run_of_returning(const struct chunk *chunk, unsigned *first)
 	return end - *first;
 }
 
-/* A chunk that would become all clean goes as a whole. With the lock held; it leaves the list, so that nobody takes
- * from it. */
-static bool detach_if_all_clean(struct chunk *chunk)
+/*
+ * With the lock held: a chunk that would become all clean goes as a whole; it leaves the list, so that nobody takes
+ * from it. Its pages are forgotten now: once it is unmapped, others may have its addresses and their descriptors.
+ */
+static bool detach_if_all_clean(struct chunk *chunk, uint64_t *returned_bytes)
 {
 	unsigned returning = 0;
 	for (unsigned i = 0; i < WORDS; i++)
@@ -380,27 +397,26 @@ static bool detach_if_all_clean(struct chunk *chunk)
 		return false;
 	if (chunk->clean_units > 0)
 		chunk_unlink(chunk);
+	chunk->clean_units = 0;
+	for (unsigned first = 0, count; (count = run_of_returning(chunk, &first)) > 0; first += count)
+		*returned_bytes += drop_units(chunk, first, count);
+	/* again, for its release: whoever has the addresses next acquires it, in page_map_claim */
+	page_map_set_kind(chunk->base, space.chunk_units, QA_CLASS_NONE_);
 	return true;
 }
 
-/* Only the trimming thread sees the chunk's returning bits, so they are read without the lock. */
-static uint64_t return_chunk_whole(struct chunk *chunk)
+static void return_chunk_whole(struct chunk *chunk)
 {
 	bool is_unmapped = os_unmap(chunk->base, space.chunk_bytes);
-	uint64_t returned_bytes = 0;
 	space_lock();
-	if (chunk->clean_units > 0)
-		chunk_link(chunk);
-	for (unsigned first = 0, count; (count = run_of_returning(chunk, &first)) > 0; first += count)
-		returned_bytes += settle_units(chunk, first, count, true);
-	if (is_unmapped) {
-		chunk_unlink(chunk);
+	if (is_unmapped)
 		chunk_retire(chunk);
-	}
+	else
+		chunk_add_clean(chunk, 0, space.chunk_units);
 	space_unlock();
-	return returned_bytes;
 }
 
+/* Only the trimming thread sees the chunk's returning bits, so they are read without the lock. */
 static uint64_t return_chunk_runs(struct chunk *chunk)
 {
 	uint64_t returned_bytes = 0;
@@ -408,7 +424,12 @@ static uint64_t return_chunk_runs(struct chunk *chunk)
 		bool is_returned = os_return(chunk->base + (size_t)first * space.page_size_bytes,
 					     (size_t)count * space.page_size_bytes);
 		space_lock();
-		returned_bytes += settle_units(chunk, first, count, is_returned);
+		if (is_returned) {
+			returned_bytes += drop_units(chunk, first, count);
+			chunk_add_clean(chunk, first, count);
+		} else {
+			keep_units(chunk, first, count);
+		}
 		space_unlock();
 	}
 	return returned_bytes;
@@ -425,9 +446,12 @@ uint64_t space_return_empty(unsigned size_class, uint64_t most_bytes)
 		chunks = chunk->next_return;
 		space_lock();
 		chunk->is_returning = false;
-		bool is_whole = detach_if_all_clean(chunk);
+		bool is_whole = detach_if_all_clean(chunk, &returned_bytes);
 		space_unlock();
-		returned_bytes += is_whole ? return_chunk_whole(chunk) : return_chunk_runs(chunk);
+		if (is_whole)
+			return_chunk_whole(chunk);
+		else
+			returned_bytes += return_chunk_runs(chunk);
 	}
 	return returned_bytes;
 }

@@ -17,7 +17,7 @@
 void space_init(uint32_t page_size_bytes);
 uint32_t space_page_size_bytes(void);
 
-/* A page for that class: base and size_class set, no block out, all fresh. NULL and ENOMEM. */
+/* A page for that class: base and size_class set, no block out; its bits are the caller's to set. NULL and ENOMEM. */
 struct page *space_take(unsigned size_class);
 
 /* Takes a page back that has no block out and is in no page_heap. */

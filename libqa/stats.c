@@ -5,6 +5,7 @@
  */
 #include "stats.h"
 
+#include "check.h"
 #include "heap.h"
 #include "init.h"
 #include "large.h"
@@ -37,14 +38,36 @@ static struct heap_sums sum_heaps(unsigned size_class)
 	return sums;
 }
 
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The counts may have been read between two writes (shared.c); so that no part is negative then. */
+static void make_plausible(struct shared_counts *counts, const struct size_class *c, uint64_t page_size)
+{
+	if (c->span_pages == 0) /* of a pool that is just being made */
+		return;
+	counts->kept_pages = smaller(counts->kept_pages, counts->pages);
+	uint64_t pages = counts->pages - counts->kept_pages;
+	counts->covered_blocks = smaller(counts->covered_blocks, pages / c->span_pages * c->page_blocks);
+	counts->out_blocks = smaller(counts->out_blocks, counts->covered_blocks);
+	counts->hole_blocks = smaller(counts->hole_blocks, counts->covered_blocks - counts->out_blocks);
+	uint64_t whole_bytes = (counts->covered_blocks - counts->hole_blocks) * c->block_size;
+	counts->hole_bytes = smaller(counts->hole_bytes, pages * page_size - whole_bytes);
+}
+
 /* Returns the bytes in caches that another thread's trim can not reach where there is no barrier. */
 static uint64_t fill_class(struct qa_class_stats *row, unsigned size_class)
 {
 	struct heap_sums heaps = sum_heaps(size_class);
-	uint64_t cached_blocks = heaps.blocks + transfer_blocks(size_class);
+	uint64_t quarantined = check_quarantined(size_class);
+	uint64_t cached_blocks = heaps.blocks + transfer_blocks(size_class) + quarantined;
 	struct shared_counts shared = shared_read_counts(size_class);
 	struct space_empty empty = space_read_empty(size_class);
-	uint64_t page_size = space_page_size_bytes(), block_size = size_classes[size_class].block_size;
+	struct size_class c = size_classes[size_class];
+	uint64_t page_size = space_page_size_bytes(), block_size = c.usable; /* guards are slack */
+	make_plausible(&shared, &c, page_size);
 	if (cached_blocks > shared.out_blocks)
 		cached_blocks = shared.out_blocks;
 
@@ -60,7 +83,7 @@ static uint64_t fill_class(struct qa_class_stats *row, unsigned size_class)
 	row->empty_bytes = shared.kept_pages * page_size + empty.bytes;
 	row->slack_bytes = row->cached_bytes - row->thread_bytes - row->partial_bytes - row->empty_bytes;
 	row->allocs = heaps.allocs + shared.direct_allocs;
-	row->frees = heaps.frees + shared.direct_frees;
+	row->frees = heaps.frees + shared.direct_frees + quarantined;
 	return heaps.others_blocks < cached_blocks ? heaps.others_blocks * block_size : row->thread_bytes;
 }
 
@@ -69,11 +92,19 @@ void stats_fill_class(struct qa_class_stats *row, unsigned size_class)
 	fill_class(row, size_class);
 }
 
-/* A pool's row has its name, and counts from its creation. False: there is none. */
-static bool make_pool_row(struct qa_class_stats *row, unsigned size_class)
+/*
+ * A pool's row has its name, and counts from its creation. False: there is none. The lock keeps the class from becoming
+ * another pool's meanwhile.
+ */
+static bool fill_pool(struct qa_class_stats *row, unsigned size_class, uint64_t *unreachable_bytes)
 {
 	struct pool_row pool;
-	if (!pool_row(size_class, &pool))
+	pool_lock();
+	bool is_there = pool_row(size_class, &pool);
+	if (is_there)
+		*unreachable_bytes = fill_class(row, size_class);
+	pool_unlock();
+	if (!is_there)
 		return false;
 	memcpy(row->name, pool.name, sizeof row->name);
 	row->allocs -= pool.allocs_before;
@@ -116,11 +147,11 @@ size_t qa_stats(struct qa_stats *stats, struct qa_class_stats *classes, size_t c
 	for (unsigned i = 1; i <= end; i++) {
 		struct qa_class_stats row;
 		uint64_t unreachable_bytes = 0;
-		if (i < end)
-			unreachable_bytes = fill_class(&row, i);
-		else
+		if (i == end)
 			fill_large(&row);
-		if (i >= QA_CLASS_POOL_ && i < end && !make_pool_row(&row, i))
+		else if (i < QA_CLASS_POOL_)
+			unreachable_bytes = fill_class(&row, i);
+		else if (!fill_pool(&row, i, &unreachable_bytes))
 			continue;
 		add_row(stats, &row);
 		if (!os_has_barrier())

@@ -46,7 +46,9 @@ static struct cached read_cached(const struct scope *scope)
 	struct qa_class_stats row;
 	struct qa_stats stats;
 	if (scope->size_class != 0) {
+		pool_lock();
 		stats_fill_class(&row, scope->size_class);
+		pool_unlock();
 		return (struct cached){row.held_bytes, row.cached_bytes};
 	}
 	qa_stats(&stats, NULL, 0);
@@ -148,6 +150,7 @@ int qa_trim(const struct qa_trim_options *given, struct qa_trim_result *result)
 		error = find_scope(&options, &scope);
 	if (error != 0)
 		return error;
+	/* Outside of the lock: they take that of the pools, which comes before it. */
 	struct cached before = read_cached(&scope);
 	if (options.keep_bytes > 0)
 		scope.most_bytes =

@@ -13,7 +13,7 @@
  * Words (the same in the protocol, the tables and the metrics):
  *
  *   page     the unit, of QA_PAGE_SIZE bytes, in which libqa takes memory from the OS and gives it back
- *   held     bytes of the pages that a size class has from the OS
+ *   held     bytes of the pages that a size class has from the OS, less what was given back inside them
  *   used     bytes of the blocks that the program has now, by their block size
  *   cached   held - used = thread + partial + empty + slack:
  *            thread: free blocks in thread caches and between threads; partial: free blocks in pages that also
@@ -36,6 +36,12 @@
 extern "C" {
 #endif
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+/* Of shadowing: struct qa_stats and qa_stats() are two things, as struct stat and stat(). */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#endif
 
 #define QA_VERSION_MAJOR 0
 #define QA_VERSION_MINOR 1
@@ -107,7 +113,7 @@ struct qa_class_stats {
 	uint64_t held_bytes, used_bytes, cached_bytes;
 	uint64_t thread_bytes, partial_bytes, empty_bytes, slack_bytes;
 	uint64_t used_blocks;
-	uint64_t allocs, frees; /* since the process started */
+	uint64_t allocs, frees; /* since the process started (the pool was made) */
 };
 
 struct qa_stats {
@@ -178,9 +184,11 @@ void qa_agent_stop(void);
  * before the agent connects). Returns 0; -EINVAL: no such setting or value; -EBUSY: too late.
  * A wrong value in the environment is told in one line on stderr and the default used.
  *
- *   QA_AGENT      on, off         default on. QA_AGENT=off in the environment, or qa_agent_stop, ends it.
- *   QA_PAGE_SIZE  4KiB ... 4MiB   default 64KiB; a power of two, in bytes or with K, KiB, M or MiB
- *   QA_NAME       1 to 64 bytes   a label that qactl shows
+ *   QA_AGENT         on, off        default on; off in the environment, or qa_agent_stop, ends it
+ *   QA_PAGE_SIZE     4KiB ... 4MiB  default 64KiB; a power of two, in bytes or with K, KiB, M or MiB
+ *   QA_THREAD_CACHE  0 ... 1024MiB  default 2MiB: what one thread may cache; of more than 32 threads each gets less
+ *   QA_CHECK         1, on, 0, off  on: guarded blocks, see libqa(3); default on under ASan and Valgrind, else off
+ *   QA_NAME          1 to 64 bytes  a label that qactl shows
  */
 int qa_set(const char *setting, const char *value);
 
@@ -188,6 +196,7 @@ int qa_set(const char *setting, const char *value);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus
+#pragma GCC diagnostic pop
 }
 #endif
 #endif

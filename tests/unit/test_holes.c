@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "space.h"
+
 enum { BLOCKS_MAX = 40000 };
 
 static void *blocks[BLOCKS_MAX];
@@ -38,15 +40,18 @@ static uint64_t touched_bytes(size_t count, size_t size)
 	return pages * os_bytes;
 }
 
-/* How many of the OS pages that a block of this class could be in are resident, by the kernel's word. */
-static uint64_t resident_bytes(uintptr_t low, uintptr_t high)
+/* What is resident of the memory that blocks come from, by the kernel's word. */
+static uint64_t resident_bytes(void)
 {
 	uint64_t os_bytes = (uint64_t)sysconf(_SC_PAGESIZE), resident = 0;
+	struct space_cursor cursor = {0};
 
-	for (uintptr_t address = low / os_bytes * os_bytes; address < high; address += os_bytes) {
-		unsigned char state = 0;
-		if (mincore((void *)address, os_bytes, &state) == 0)
-			resident += (state & 1) ? os_bytes : 0;
+	for (char *unit; space_next_unit(&cursor, &unit);) {
+		for (uint64_t offset = 0; offset < space_page_size_bytes(); offset += os_bytes) {
+			unsigned char state = 0;
+			if (mincore(unit + offset, os_bytes, &state) == 0)
+				resident += (state & 1) ? os_bytes : 0;
+		}
 	}
 	return resident;
 }
@@ -61,7 +66,6 @@ static bool survives(enum survivors kind, size_t i)
 static void check_kind(size_t size, enum survivors kind)
 {
 	size_t count = size > 8000 ? 1000 : BLOCKS_MAX;
-	uintptr_t low = UINTPTR_MAX, high = 0;
 	unsigned seed = (unsigned)size;
 
 	for (size_t i = 0; i < count; i++) {
@@ -71,10 +75,6 @@ static void check_kind(size_t size, enum survivors kind)
 	}
 	size_t block_size = qa_usable_size(blocks[0]);
 	for (size_t i = 0; i < count; i++) {
-		if ((uintptr_t)blocks[i] < low)
-			low = (uintptr_t)blocks[i];
-		if ((uintptr_t)blocks[i] + size > high)
-			high = (uintptr_t)blocks[i] + size;
 		if (!survives(kind, i)) {
 			qa_free(blocks[i]);
 			blocks[i] = NULL;
@@ -85,9 +85,10 @@ static void check_kind(size_t size, enum survivors kind)
 	uint64_t touched = touched_bytes(count, block_size);
 	struct qa_class_stats row = check_row(block_size);
 	if (row.held_bytes != touched)
-		fail_msg("blocks of %zu, survivors %d: held %lu, touched %lu", size, (int)kind, (unsigned long)row.held_bytes, (unsigned long)touched);
+		fail_msg("blocks of %zu, survivors %d: held %lu, touched %lu", size, (int)kind,
+			 (unsigned long)row.held_bytes, (unsigned long)touched);
 	assert_int_equal(result.held_before_bytes - result.held_after_bytes, result.returned_bytes);
-	assert_true(resident_bytes(low, high) <= touched);
+	assert_true(resident_bytes() <= touched);
 	assert_int_equal(qa_trim(NULL, &result), 0);
 	assert_int_equal(result.returned_bytes, 0);
 
