@@ -315,13 +315,22 @@ static unsigned unit_in_chunk(const struct page *page)
 	return (unsigned)((size_t)(page->base - page->chunk->base) / space.page_size_bytes);
 }
 
-/* With the lock held: marks all waiting pages in their chunks; returns the chunks, linked by next_return. */
-static struct chunk *collect_returning(void)
+/* With the lock held: marks waiting pages in their chunks; returns the chunks, linked by next_return. */
+static struct chunk *collect_returning(unsigned size_class, uint64_t most_bytes)
 {
 	struct chunk *chunks = NULL;
 	for (unsigned span = 0; span < SPANS; span++) {
-		for (struct page *page = space.empty[span]; page; page = page->next) {
+		struct page *waiting = space.empty[span];
+		space.empty[span] = NULL;
+		for (struct page *page = waiting, *next; page; page = next) {
 			struct chunk *chunk = page->chunk;
+			uint64_t bytes = page_bytes(page) - (uint64_t)page->hole_pages * os_page_bytes();
+			next = page->next;
+			if ((size_class != 0 && page->size_class != size_class) || bytes > most_bytes) {
+				link_waiting(page);
+				continue;
+			}
+			most_bytes -= bytes;
 			if (!chunk->is_returning) {
 				chunk->is_returning = true;
 				chunk->next_return = chunks;
@@ -329,7 +338,6 @@ static struct chunk *collect_returning(void)
 			}
 			bits_set(chunk->returning, unit_in_chunk(page), 1u << span, true);
 		}
-		space.empty[span] = NULL;
 	}
 	return chunks;
 }
@@ -433,11 +441,11 @@ static uint64_t return_chunk_runs(struct chunk *chunk)
 	return returned_bytes;
 }
 
-uint64_t space_return_empty(void)
+uint64_t space_return_empty(unsigned size_class, uint64_t most_bytes)
 {
 	uint64_t returned_bytes = 0;
 	space_lock();
-	struct chunk *chunks = collect_returning();
+	struct chunk *chunks = collect_returning(size_class, most_bytes);
 	space_unlock();
 	while (chunks) {
 		struct chunk *chunk = chunks;

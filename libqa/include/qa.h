@@ -150,11 +150,18 @@ size_t qa_stats(struct qa_stats *stats, struct qa_class_stats *classes, size_t c
  *
  * A cache whose owner was inside libqa at every look is left, and counted in threads_skipped. Where the kernel refuses
  * membarrier(2), other threads' caches can not be taken: their owners return them at their next miss.
- * Returns 0, or a negative errno (-EINVAL: options not understood). result may be NULL.
+ *
+ * It can be told to look at one size class (by its block size) or one named pool only, and to leave some of what is
+ * cached there: never less than keep_bytes stays cached, as far as that much was.
+ * Returns 0, or a negative errno (-EINVAL: options not understood; -ENOENT: no such class or pool). result may be NULL;
+ * its held and cached bytes are those of that class or pool, or of the whole process.
  */
 struct qa_trim_options {
-	uint32_t size;  /* sizeof(struct qa_trim_options) of the caller */
-	uint32_t flags; /* 0 */
+	uint32_t size;       /* sizeof(struct qa_trim_options) of the caller; members beyond it count as 0 */
+	uint32_t flags;      /* 0 */
+	uint64_t block_size; /* of a size class; 0: all */
+	const char *pool;    /* the name of a pool; NULL: all. Not together with block_size */
+	uint64_t keep_bytes;
 };
 
 struct qa_trim_result {
