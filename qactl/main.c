@@ -14,7 +14,8 @@
 #include "output.h"
 #include "text.h"
 
-static const struct command *const commands[] = {&command_ps, &command_run, &command_stats, &command_trim, NULL};
+static const struct command *const commands[] = {&command_ps,    &command_run,    &command_stats,  &command_trim,
+						 &command_watch, &command_doctor, &command_health, NULL};
 
 static const struct command *find_command(const char *name)
 {
@@ -77,7 +78,8 @@ static int run_command(const struct command *command, int argc, char **argv, str
 		return fail_usage("too many words, from here: ", argv[optind + command_takes_target(command)], command);
 	if (count == 1)
 		request->target = argv[optind];
-	else if (command_takes_target(command) && !(request->given & command->target_optional_with))
+	else if (command_takes_target(command) && !command->is_target_optional &&
+		 !(request->given & command->target_optional_with))
 		return fail_usage("name a target: a pid, a command name or a QA_NAME", "", command);
 	if (request->target && !*request->target)
 		return fail_usage("the name of a target must not be empty", "", command);
