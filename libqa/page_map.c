@@ -36,9 +36,10 @@ static size_t units_in_leaf(void)
 static struct page_map_leaf *leaf_create(size_t *map_bytes)
 {
 	size_t units = units_in_leaf();
-	size_t head_bytes = (sizeof(struct page_map_leaf) + units + 63) & ~(size_t)63;
+	size_t os_page = os_page_bytes();
+	size_t head_bytes = (sizeof(struct page_map_leaf) + units + os_page - 1) & ~(os_page - 1);
 	size_t slots_bytes = units * sizeof(union page_slot);
-	size_t holes_bytes = ((size_t)1 << PAGE_MAP_LEAF_BITS) / os_page_bytes() / 8;
+	size_t holes_bytes = ((size_t)1 << PAGE_MAP_LEAF_BITS) / os_page / 8;
 	*map_bytes = head_bytes + slots_bytes + holes_bytes + ((size_t)1 << PAGE_MAP_LEAF_BITS) / 8 / 8;
 	struct page_map_leaf *leaf = os_map(*map_bytes, 64);
 	if (leaf) {
@@ -47,6 +48,14 @@ static struct page_map_leaf *leaf_create(size_t *map_bytes)
 		leaf->free_bits = (uint64_t *)((char *)leaf->holes + holes_bytes);
 	}
 	return leaf;
+}
+
+void page_map_forget(const void *base, size_t size_bytes)
+{
+	size_t slots_bytes = (size_bytes >> page_map_shift) * sizeof(union page_slot);
+	os_return(page_map_free_bits(base), size_bytes / 8 / 8);
+	if (slots_bytes % os_page_bytes() == 0)
+		os_return(page_map_slot(base), slots_bytes);
 }
 
 static bool leaf_ensure(size_t index)

@@ -7,7 +7,7 @@
  * A leaf covers 256 MiB of addresses: one byte per unit of page_size (its kind: the class of its blocks, or none, or
  * that a large block starts there), one descriptor per unit, one bit per OS page (whether it is a hole), and one bit
  * per 8 bytes, of which a page uses as many as it has blocks (whether it is free). Leaves are mapped when first needed,
- * touched only where used, and never given back.
+ * touched only where used, and never unmapped.
  *
  * The kinds of the addresses where the kernel puts our mappings (64 GiB of them, with 64 KiB units) lie in one table
  * instead, the window: there a free needs one load to know the class, not two that wait for each other. It is memory of
@@ -78,6 +78,12 @@ static inline uint64_t *page_map_free_bits(const void *base)
 {
 	return page_map_leaf_of(base)->free_bits + page_map_offset_in_leaf(base) / 8 / 64;
 }
+
+/*
+ * Gives back to the OS what is kept for a chunk, so that a document that was closed leaves none of it: the bits, a 64th
+ * of the chunk, and the descriptors where they are whole OS pages. The chunk has no page, and is still the caller's.
+ */
+void page_map_forget(const void *base, size_t size_bytes);
 
 /* Where the kind of an address is, or NULL: outside of the window and of all leaves. */
 static inline _Atomic uint8_t *page_map_kind_place(const void *address)

@@ -395,6 +395,7 @@ static bool detach_if_all_clean(struct chunk *chunk, uint64_t *returned_bytes)
 
 static void return_chunk_whole(struct chunk *chunk)
 {
+	page_map_forget(chunk->base, space.chunk_bytes);
 	bool is_unmapped = os_unmap(chunk->base, space.chunk_bytes);
 	space_lock();
 	if (is_unmapped)
