@@ -113,7 +113,7 @@ def test_all_that_a_user_needs_is_installed(installed):
         assert os.access(only(installed, f"*bin/{name}"), os.X_OK)
     library = only(installed, "libqa.so")
     assert library.is_symlink() and (library.parent / "libqa.so.0").exists()
-    for name in ("qa.h", "qa_inline.h", "qa.hpp", "libqa.pc", "libqa-boost.pc", "quick_allocator.hpp"):
+    for name in ("qa.h", "qa_inline.h", "qa.hpp", "libqa.pc", "libqa_malloc.so", "libqa-boost.pc", "quick_allocator.hpp"):
         only(installed, name)
     for name in ("qad.8", "qactl.1", "libqa.3"):
         assert ".TH" in text_of(only(installed, name + "*"))
@@ -129,7 +129,7 @@ def test_nothing_else_is_installed(installed):
     names = {path.name for path in installed.rglob("*") if not path.is_dir()}
     allowed = {"qad", "qactl", "qa.h", "qa_inline.h", "qa.hpp", "quick_allocator.hpp", "libqa.pc", "libqa-boost.pc", "qad.8",
                "qactl.1", "libqa.3", "libqa.a"}
-    extra = {name for name in names if name not in allowed and not name.startswith("libqa.so")}
+    extra = {name for name in names if name not in allowed and not name.startswith(("libqa.so", "libqa_malloc.so"))}
     assert extra == set()
 
 
@@ -172,6 +172,12 @@ def test_uninstalled_binaries_and_the_library_agree_on_the_version(installed):
     for binary in (BUILD / "qad" / "qad", BUILD / "qactl" / "qactl"):
         done = subprocess.run([binary, "--version"], capture_output=True, text=True, check=True)
         assert version in done.stdout
+
+
+def test_the_drop_in_finds_libqa_beside_it(installed):
+    done = subprocess.run(["/bin/true"], capture_output=True, text=True, timeout=30,
+                          env=clean_environment(LD_PRELOAD=only(installed, "libqa_malloc.so")))
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def run_all(installed, *commands, text=""):
