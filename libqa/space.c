@@ -337,8 +337,10 @@ static struct page *returning_page(const struct chunk *chunk, unsigned unit)
 	return &page_map_slot(chunk->base + (size_t)unit * space.page_size_bytes)->page;
 }
 
-/* With the lock held: the pages of these units are no more. The addresses must still be ours, and with them the
- * descriptors. Returns the bytes that they held. */
+/*
+ * With the lock held: the pages of these units are no more. The addresses must still be ours, and with them the
+ * descriptors. Returns the bytes that they held.
+ */
 static uint64_t drop_units(struct chunk *chunk, unsigned first, unsigned count)
 {
 	uint64_t bytes = 0;
@@ -374,8 +376,10 @@ static unsigned run_of_returning(const struct chunk *chunk, unsigned *first)
 	return end - *first;
 }
 
-/* With the lock held: a chunk that would become all clean goes as a whole; it leaves the list, so that nobody takes
- * from it. Its pages are forgotten now: once it is unmapped, others may have its addresses and their descriptors. */
+/*
+ * With the lock held: a chunk that would become all clean goes as a whole; it leaves the list, so that nobody takes
+ * from it. Its pages are forgotten now: once it is unmapped, others may have its addresses and their descriptors.
+ */
 static bool detach_if_all_clean(struct chunk *chunk, uint64_t *returned_bytes)
 {
 	unsigned returning = 0;

@@ -171,8 +171,7 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 
 	(void)status;
 	(void)events;
-	/* Taken back only here, where nothing else can need a descriptor before it is known whether there is another.
-	 */
+	/* Taken back only here, where nothing else needs a descriptor before it is known whether there is another. */
 	if (!take_spare(listener)) {
 		pause_accepting(listener, errno);
 		return;

@@ -13,7 +13,7 @@
  * Words (the same in the protocol, the tables and the metrics):
  *
  *   page     the unit, of QA_PAGE_SIZE bytes, in which libqa takes memory from the OS and gives it back
- *   held     bytes of the pages that a size class has from the OS
+ *   held     bytes of the pages that a size class has from the OS, less what was given back inside them
  *   used     bytes of the blocks that the program has now, by their block size
  *   cached   held - used = thread + partial + empty + slack:
  *            thread: free blocks in thread caches and between threads; partial: free blocks in pages that also
@@ -37,9 +37,9 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 #ifdef __cplusplus
+/* Of shadowing: struct qa_stats and qa_stats() are two things, as struct stat and stat(). */
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow" /* struct qa_stats and qa_stats() are two things, as struct stat and stat() \
-					   */
+#pragma GCC diagnostic ignored "-Wshadow"
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 #endif
 
@@ -177,11 +177,11 @@ void qa_agent_stop(void);
  * before the agent connects). Returns 0; -EINVAL: no such setting or value; -EBUSY: too late.
  * A wrong value in the environment is told in one line on stderr and the default used.
  *
- *   QA_AGENT      on, off         default on. QA_AGENT=off in the environment, or qa_agent_stop, ends it.
- *   QA_PAGE_SIZE  4KiB ... 4MiB   default 64KiB; a power of two, in bytes or with K, KiB, M or MiB
- *   QA_THREAD_CACHE  0 ... 1024MiB default 2MiB: what one thread may cache (with more than 32 threads, 64MiB in all)
- *   QA_CHECK      1, on, 0, off   default off; on: each block is guarded, see libqa(3); always on under ASan and
- * Valgrind QA_NAME       1 to 64 bytes   a label that qactl shows
+ *   QA_AGENT         on, off        default on; off in the environment, or qa_agent_stop, ends it
+ *   QA_PAGE_SIZE     4KiB ... 4MiB  default 64KiB; a power of two, in bytes or with K, KiB, M or MiB
+ *   QA_THREAD_CACHE  0 ... 1024MiB  default 2MiB: what one thread may cache; of more than 32 threads each gets less
+ *   QA_CHECK         1, on, 0, off  on: guarded blocks, see libqa(3); default on under ASan and Valgrind, else off
+ *   QA_NAME          1 to 64 bytes  a label that qactl shows
  */
 int qa_set(const char *setting, const char *value);
 

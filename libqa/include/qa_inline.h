@@ -43,8 +43,10 @@ struct qa_cache_ {
 	uint64_t allocs;  /* since the heap was made */
 	int32_t room;     /* blocks that may still be put on the list */
 	int32_t capacity; /* 0 at first */
-	/* Owner writes; pairs with the drainer's membarrier between its store to stop and its load here. It lies with
-	 * the others, which costs less than one word for the whole heap. */
+	/*
+	 * Owner writes; pairs with the drainer's membarrier between its store to stop and its load here. It lies with
+	 * the others, which costs less than one word for the whole heap.
+	 */
 	uint32_t busy;
 	uint32_t stop; /* drainer writes; only that of class 0 counts, for the whole heap */
 };
