@@ -3,13 +3,10 @@
  * for each way to come by the memory (meson.build); bench/story runs them. Prints one JSON object.
  *
  * 1,048,576 records with four fields of 20 bytes each, 80 MiB of text; each record and each field is behind a
- * boost::shared_ptr, in an array of pointers. The record in the middle outlives its document, as something in a cache
+ * shared pointer, in an array of pointers. The record in the middle outlives its document, as something in a cache
  * or an undo list does.
  */
 #include "story.h"
-
-#include <boost/make_shared.hpp>
-#include <boost/shared_ptr.hpp>
 
 #include <cstdint>
 #include <cstdio>
@@ -35,15 +32,15 @@ struct field {
 };
 
 struct record {
-	boost::shared_ptr<field> fields[FIELDS];
+	story_pointer<field> fields[FIELDS];
 };
 
-typedef boost::shared_ptr<record> record_pointer;
-typedef std::vector<record_pointer, STORY_ALLOCATOR<record_pointer>> document;
+typedef story_pointer<record> record_pointer;
+typedef std::vector<record_pointer, story_allocator<record_pointer>> document;
 
-boost::shared_ptr<field> make_field(unsigned number, unsigned column)
+story_pointer<field> make_field(unsigned number, unsigned column)
 {
-	boost::shared_ptr<field> made = STORY_MAKE(field);
+	story_pointer<field> made = story_make<field>();
 	std::memset(made->text, ' ', FIELD_BYTES);
 	for (char *digit = made->text + FIELD_BYTES; number > 0; number /= 10)
 		*--digit = static_cast<char>('0' + number % 10);
@@ -56,7 +53,7 @@ document open_document(unsigned records)
 	document opened;
 	opened.reserve(records);
 	for (unsigned number = 0; number < records; number++) {
-		record_pointer made = STORY_MAKE(record);
+		record_pointer made = story_make<record>();
 		for (unsigned column = 0; column < FIELDS; column++)
 			made->fields[column] = make_field(number, column);
 		opened.push_back(made);

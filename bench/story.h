@@ -1,31 +1,44 @@
 /*
  * The ways to come by memory for a document, chosen by macros when story.cc is compiled:
  *
- *   (none)                          an object by new, its control block by new
+ *   (none)                          boost::shared_ptr: an object by new, its control block by new
  *   BOOST_SP_USE_QUICK_ALLOCATOR    the control block from whichever quick_allocator.hpp is found first
- *   STORY_ONE_BLOCK                 boost::make_shared: object and control block are one block, by new
- *   STORY_LIBQA                     the same by boost::allocate_shared with qa::allocator
+ *   STORY_ONE_BLOCK                 std::make_shared: object and control block are one block, by new
+ *   STORY_LIBQA                     qa::make_shared, which is std::allocate_shared with qa::allocator
+ *   STORY_LIBQA_BOOST               boost::allocate_shared with qa::allocator
  */
 #ifndef BENCH_STORY_H
 #define BENCH_STORY_H
 
-#include <boost/make_shared.hpp>
-#include <boost/shared_ptr.hpp>
-
 #include <memory>
 
-#if defined(STORY_LIBQA)
+#if defined(STORY_LIBQA) || defined(STORY_LIBQA_BOOST)
 #include <qa.hpp>
-#define STORY_ALLOCATOR qa::allocator
-#define STORY_MAKE(type) boost::allocate_shared<type>(qa::allocator<type>())
+template <class T> using story_allocator = qa::allocator<T>;
 #else
-#define STORY_ALLOCATOR std::allocator
-#if defined(STORY_ONE_BLOCK)
-#define STORY_MAKE(type) boost::make_shared<type>()
+template <class T> using story_allocator = std::allocator<T>;
+#endif
+
+#if defined(STORY_ONE_BLOCK) || defined(STORY_LIBQA)
+template <class T> using story_pointer = std::shared_ptr<T>;
 #else
-#define STORY_MAKE(type) boost::shared_ptr<type>(new type)
+#include <boost/make_shared.hpp>
+#include <boost/shared_ptr.hpp>
+template <class T> using story_pointer = boost::shared_ptr<T>;
 #endif
+
+template <class T> story_pointer<T> story_make()
+{
+#if defined(STORY_LIBQA)
+	return qa::make_shared<T>();
+#elif defined(STORY_LIBQA_BOOST)
+	return boost::allocate_shared<T>(qa::allocator<T>());
+#elif defined(STORY_ONE_BLOCK)
+	return std::make_shared<T>();
+#else
+	return story_pointer<T>(new T);
 #endif
+}
 
 /* What libqa holds goes back, where this program is on it by its own doing. */
 static inline void story_trim()
