@@ -34,7 +34,7 @@ int main(void)
 	qa_dealloc(point, sizeof(struct point), 8);
 	puts(text);
 	qa_free_sized(text, 100);
-	struct qa_trim_options options = {sizeof options, 0};
+	struct qa_trim_options options = {.size = sizeof options};
 	struct qa_trim_result result;
 	if (qa_trim(&options, &result) != 0 || qa_trim(NULL, NULL) != 0)
 		return 3;
