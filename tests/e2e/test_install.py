@@ -27,9 +27,9 @@ int main(void)
 		return 1;
 	strcpy(text, qa_version());
 	struct qa_stats stats;
-	struct qa_class_stats rows[64];
-	size_t count = qa_stats(&stats, rows, 64);
-	if (count == 0 || count > 64 || stats.used_bytes < 124)
+	struct qa_class_stats rows[QA_STATS_ROWS_MAX];
+	size_t count = qa_stats(&stats, rows, QA_STATS_ROWS_MAX);
+	if (count == 0 || count > QA_STATS_ROWS_MAX || stats.used_bytes < 124)
 		return 2;
 	qa_dealloc(point, sizeof(struct point), 8);
 	puts(text);
