@@ -27,14 +27,14 @@ int main(void)
 		return 1;
 	strcpy(text, qa_version());
 	struct qa_stats stats;
-	struct qa_class_stats rows[64];
-	size_t count = qa_stats(&stats, rows, 64);
-	if (count == 0 || count > 64 || stats.used_bytes < 124)
+	struct qa_class_stats rows[QA_STATS_ROWS_MAX];
+	size_t count = qa_stats(&stats, rows, QA_STATS_ROWS_MAX);
+	if (count == 0 || count > QA_STATS_ROWS_MAX || stats.used_bytes < 124)
 		return 2;
 	qa_dealloc(point, sizeof(struct point), 8);
 	puts(text);
 	qa_free_sized(text, 100);
-	struct qa_trim_options options = {sizeof options, 0};
+	struct qa_trim_options options = {.size = sizeof options};
 	struct qa_trim_result result;
 	if (qa_trim(&options, &result) != 0 || qa_trim(NULL, NULL) != 0)
 		return 3;
