@@ -24,6 +24,7 @@
 #include "agent_answer.h"
 #include "agent_os.h"
 #include "frame.h"
+#include "os.h"
 #include "protocol.h"
 #include "read.h"
 
@@ -88,10 +89,7 @@ void agent_link_destroy(struct agent_link *link)
 
 static int64_t now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return (int64_t)(os_clock_us() / 1000);
 }
 
 /* 20 ms, doubled each time, up to a minute; of that a random part between half and all, so that targets spread. */

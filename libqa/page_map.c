@@ -18,8 +18,8 @@ extern _Atomic uint8_t qa_page_kinds_[PAGE_MAP_WINDOW_UNITS] __attribute__((alia
 extern unsigned qa_page_shift_ __attribute__((alias("page_map_shift")));
 
 /*
- * The window lies around where the kernel maps next, most of it below: it goes downward from there, and above are only
- * what was mapped before and gaps.
+ * The window lies around where the kernel maps next: it goes on from there downward, or upward (legacy layout,
+ * Valgrind).
  */
 void page_map_init(unsigned page_shift)
 {
@@ -28,7 +28,7 @@ void page_map_init(unsigned page_shift)
 	void *probe = os_map(os_page_bytes(), os_page_bytes());
 	if (!probe)
 		return; /* no memory: the leaves do without */
-	uintptr_t below = window / 8 * 7, address = (uintptr_t)probe & ~(unit - 1);
+	uintptr_t below = window / 2, address = (uintptr_t)probe & ~(unit - 1);
 	if (address > below)
 		__atomic_store_n(&page_map_window, address - below, __ATOMIC_RELAXED);
 	os_unmap(probe, os_page_bytes());
@@ -39,29 +39,25 @@ static size_t units_in_leaf(void)
 	return (size_t)1 << (PAGE_MAP_LEAF_BITS - page_map_shift);
 }
 
-static struct page_map_leaf *leaf_create(size_t *map_bytes)
+static size_t round_up(size_t size, size_t step)
 {
-	size_t units = units_in_leaf();
-	size_t os_page = os_page_bytes();
-	size_t head_bytes = (sizeof(struct page_map_leaf) + units + os_page - 1) & ~(os_page - 1);
-	size_t slots_bytes = units * sizeof(union page_slot);
-	size_t holes_bytes = ((size_t)1 << PAGE_MAP_LEAF_BITS) / os_page / 8;
-	*map_bytes = head_bytes + slots_bytes + holes_bytes + ((size_t)1 << PAGE_MAP_LEAF_BITS) / 8 / 8;
-	struct page_map_leaf *leaf = os_map(*map_bytes, 64);
-	if (leaf) {
-		leaf->slots = (union page_slot *)((char *)leaf + head_bytes);
-		leaf->holes = (_Atomic uint64_t *)((char *)leaf->slots + slots_bytes);
-		leaf->free_bits = (uint64_t *)((char *)leaf->holes + holes_bytes);
-	}
-	return leaf;
+	return (size + step - 1) & ~(step - 1);
 }
 
-void page_map_forget(const void *base, size_t size_bytes)
+static struct page_map_leaf *leaf_create(size_t *map_bytes)
 {
-	size_t slots_bytes = (size_bytes >> page_map_shift) * sizeof(union page_slot);
-	os_return(page_map_free_bits(base), size_bytes / 8 / 8);
-	if (slots_bytes % os_page_bytes() == 0)
-		os_return(page_map_slot(base), slots_bytes);
+	size_t units = units_in_leaf(), leaf_bytes = (size_t)1 << PAGE_MAP_LEAF_BITS;
+	size_t slots_at = round_up(sizeof(struct page_map_leaf) + units, 64);
+	size_t holes_at = slots_at + units * sizeof(union page_slot);
+	size_t far_bits_at = round_up(holes_at + leaf_bytes / os_page_bytes() / 8, os_page_bytes());
+	*map_bytes = far_bits_at + leaf_bytes / 8 / 8;
+	struct page_map_leaf *leaf = os_map(*map_bytes, 64);
+	if (leaf) {
+		leaf->slots = (union page_slot *)((char *)leaf + slots_at);
+		leaf->holes = (_Atomic uint64_t *)((char *)leaf + holes_at);
+		leaf->far_bits = (uint64_t *)((char *)leaf + far_bits_at);
+	}
+	return leaf;
 }
 
 static bool leaf_ensure(size_t index)

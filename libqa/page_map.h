@@ -7,7 +7,7 @@
  * A leaf covers 256 MiB of addresses: one byte per unit of page_size (its kind: the class of its blocks, or none, or
  * that a large block starts there), one descriptor per unit, one bit per OS page (whether it is a hole), and one bit
  * per 8 bytes, of which a page uses as many as it has blocks (whether it is free). Leaves are mapped when first needed,
- * touched only where used, and never unmapped.
+ * touched only where used, and never given back.
  *
  * The kinds of the addresses where the kernel puts our mappings (64 GiB of them, with 64 KiB units) lie in one table
  * instead, the window: there a free needs one load to know the class, not two that wait for each other. It is memory of
@@ -24,22 +24,30 @@
 #include "page.h"
 #include "qa.h"
 
+/* Data of the hot paths: known to be in this library, so that it is reached without the global offset table. */
+#pragma GCC visibility push(hidden)
+
 enum {
 	PAGE_MAP_ADDRESS_BITS = 48,
 	PAGE_MAP_LEAF_BITS = 28,
 	PAGE_MAP_ROOTS = 1 << (PAGE_MAP_ADDRESS_BITS - PAGE_MAP_LEAF_BITS),
 };
 
+/* Blocks whose bits lie beside the descriptor; those of pages with more lie apart, where they take more memory. */
+enum { PAGE_MAP_NEAR_BLOCKS = 512 };
+
 union page_slot {
-	struct page page;
+	struct {
+		struct page page;
+		uint64_t near_bits[PAGE_MAP_NEAR_BLOCKS / 64] __attribute__((aligned(64)));
+	};
 	struct page_large large;
-	uint8_t line[64];
 };
 
 struct page_map_leaf {
 	union page_slot *slots;
 	_Atomic uint64_t *holes; /* one bit per OS page, see holes.h */
-	uint64_t *free_bits;     /* one bit per 8 bytes, see page.h */
+	uint64_t *far_bits;      /* one bit per 8 bytes, see page_map_free_bits */
 	_Atomic uint8_t kinds[];
 };
 
@@ -73,18 +81,6 @@ static inline size_t page_map_unit_of(const void *address)
 	return page_map_offset_in_leaf(address) >> page_map_shift;
 }
 
-/* The bits of a page's free blocks, by its base. */
-static inline uint64_t *page_map_free_bits(const void *base)
-{
-	return page_map_leaf_of(base)->free_bits + page_map_offset_in_leaf(base) / 8 / 64;
-}
-
-/*
- * Gives back to the OS what is kept for a chunk, so that a document that was closed leaves none of it: the bits, a 64th
- * of the chunk, and the descriptors where they are whole OS pages. The chunk has no page, and is still the caller's.
- */
-void page_map_forget(const void *base, size_t size_bytes);
-
 /* Where the kind of an address is, or NULL: outside of the window and of all leaves. */
 static inline _Atomic uint8_t *page_map_kind_place(const void *address)
 {
@@ -117,6 +113,20 @@ static inline struct page *page_map_page(const void *block)
 	return &(slot - slot->page.back_units)->page;
 }
 
+/* Bits for any number of blocks in the memory from base on, which is a multiple of 512 bytes. */
+static inline uint64_t *page_map_far_bits(const void *base)
+{
+	return page_map_leaf_of(base)->far_bits + page_map_offset_in_leaf(base) / 8 / 64;
+}
+
+/* The bits of a page's free blocks (page.h). */
+static inline uint64_t *page_map_free_bits(struct page *page, uint32_t page_blocks)
+{
+	if (page_blocks <= PAGE_MAP_NEAR_BLOCKS)
+		return ((union page_slot *)page)->near_bits;
+	return page_map_far_bits(page->base);
+}
+
 /* Makes sure that leaves exist for a range. False: no memory. Thread-safe. */
 bool page_map_reserve(const void *address, size_t size_bytes);
 
@@ -133,4 +143,5 @@ static inline union page_slot *page_map_claim(const void *address)
 /* Sets the kind of all units of a range that the caller has; to NONE before it gives them back. */
 void page_map_set_kind(const void *address, size_t units, uint8_t kind);
 
+#pragma GCC visibility pop
 #endif

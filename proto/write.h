@@ -34,6 +34,7 @@ void qp_write_array(struct qp_buffer *out, uint32_t elements);
 void qp_write_string(struct qp_buffer *out, const char *text);
 void qp_write_u64(struct qp_buffer *out, uint64_t value);
 void qp_write_bool(struct qp_buffer *out, bool value);
+void qp_write_nil(struct qp_buffer *out);
 
 /* A key and its value. */
 void qp_write_key_string(struct qp_buffer *out, const char *key, const char *text);

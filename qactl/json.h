@@ -21,5 +21,7 @@ json_t *json_from_u64(uint64_t value);
 
 /* Prints a value, which this takes over, and a newline. 0, or 71: no memory to make it (value may be NULL). */
 int json_print(json_t *value);
+/* The same on one line. */
+int json_print_line(json_t *value);
 
 #endif

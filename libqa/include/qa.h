@@ -47,6 +47,16 @@ extern "C" {
 #define QA_VERSION_MINOR 1
 #define QA_VERSION_PATCH 0
 
+/* Calls go straight to the library, where the compiler can, and not through a stub that finds it. */
+#if defined(__has_attribute)
+#if __has_attribute(noplt)
+#define QA_NOPLT_ __attribute__((noplt))
+#endif
+#endif
+#ifndef QA_NOPLT_
+#define QA_NOPLT_
+#endif
+
 /* The version of the library that runs, such as "0.1.0". */
 const char *qa_version(void);
 
@@ -66,12 +76,12 @@ static inline void qa_dealloc(void *block, size_t size, size_t align);
  * The malloc family: semantics and errno of glibc's; blocks are aligned to 16. qa_realloc(p, 0) frees p and returns
  * NULL.
  */
-void *qa_malloc(size_t size) __attribute__((malloc, alloc_size(1)));
-void *qa_calloc(size_t count, size_t size) __attribute__((malloc, alloc_size(1, 2)));
-void *qa_realloc(void *block, size_t size) __attribute__((alloc_size(2)));
+QA_NOPLT_ void *qa_malloc(size_t size) __attribute__((malloc, alloc_size(1)));
+QA_NOPLT_ void *qa_calloc(size_t count, size_t size) __attribute__((malloc, alloc_size(1, 2)));
+QA_NOPLT_ void *qa_realloc(void *block, size_t size) __attribute__((alloc_size(2)));
 void *qa_aligned_alloc(size_t align, size_t size) __attribute__((malloc, alloc_align(1), alloc_size(2)));
-void qa_free(void *block);
-void qa_free_sized(void *block, size_t size);
+QA_NOPLT_ void qa_free(void *block);
+QA_NOPLT_ void qa_free_sized(void *block, size_t size);
 /* Bytes that may be used of a block of either family; 0 for NULL. */
 size_t qa_usable_size(const void *block);
 
@@ -136,15 +146,23 @@ size_t qa_stats(struct qa_stats *stats, struct qa_class_stats *classes, size_t c
 
 /*
  * Trim: takes back what the caches of all threads hold, also of threads that sleep in a system call, and returns every
- * empty page to the OS. Other threads go on meanwhile: no lock is held while the kernel works.
+ * empty page to the OS, and of other pages the OS pages without a byte of a used block. Other threads go on meanwhile:
+ * no lock that they take is held while the kernel works.
  *
  * A cache whose owner was inside libqa at every look is left, and counted in threads_skipped. Where the kernel refuses
  * membarrier(2), other threads' caches can not be taken: their owners return them at their next miss.
- * Returns 0, or a negative errno (-EINVAL: options not understood). result may be NULL.
+ *
+ * It can be told to look at one size class (by its block size) or one named pool only, and to leave some of what is
+ * cached there: never less than keep_bytes stays cached, as far as that much was.
+ * Returns 0, or a negative errno (-EINVAL: options not understood; -ENOENT: no such class or pool). result may be NULL;
+ * its held and cached bytes are those of that class or pool, or of the whole process.
  */
 struct qa_trim_options {
-	uint32_t size;  /* sizeof(struct qa_trim_options) of the caller */
-	uint32_t flags; /* 0 */
+	uint32_t size;       /* sizeof(struct qa_trim_options) of the caller; members beyond it count as 0 */
+	uint32_t flags;      /* 0 */
+	uint64_t block_size; /* of a size class; 0: all */
+	const char *pool;    /* the name of a pool; NULL: all. Not together with block_size */
+	uint64_t keep_bytes;
 };
 
 struct qa_trim_result {
