@@ -407,12 +407,19 @@ static bool detach_if_all_clean(struct chunk *chunk, uint64_t *returned_bytes)
 	return true;
 }
 
-static void return_chunk_whole(struct chunk *chunk)
+/* What the page map has of a chunk without pages, where that is whole OS pages: it is set anew with each page. */
+static void return_records(const struct chunk *chunk)
 {
-	/* The bits of its pages' blocks, too: they are set anew with each page. */
-	size_t bits_bytes = space.chunk_bytes / 8 / 8;
+	size_t bits_bytes = space.chunk_bytes / 8 / 8, slots_bytes = space.chunk_units * sizeof(union page_slot);
 	if (bits_bytes % os_page_bytes() == 0)
 		os_return(page_map_far_bits(chunk->base), bits_bytes);
+	if (slots_bytes % os_page_bytes() == 0)
+		os_return(page_map_slot(chunk->base), slots_bytes);
+}
+
+static void return_chunk_whole(struct chunk *chunk)
+{
+	return_records(chunk);
 	bool is_unmapped = os_unmap(chunk->base, space.chunk_bytes);
 	space_lock();
 	if (is_unmapped)
