@@ -128,7 +128,7 @@ def test_nothing_else_is_installed(installed):
     """No header of proto, no test program, no static library of our own use."""
     names = {path.name for path in installed.rglob("*") if not path.is_dir()}
     allowed = {"qad", "qactl", "qa.h", "qa_inline.h", "qa.hpp", "quick_allocator.hpp", "libqa.pc", "libqa-boost.pc", "qad.8",
-               "qactl.1", "libqa.3", "libqa_malloc.7", "libqa.a"}
+               "qactl.1", "libqa.3", "libqa_malloc.7", "libqa.a", "qad.service", "qad.socket"}
     extra = {name for name in names if name not in allowed and not name.startswith(("libqa.so", "libqa_malloc.so"))}
     assert extra == set()
 
