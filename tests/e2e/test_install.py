@@ -141,6 +141,17 @@ def test_man_pages_are_rendered_without_a_warning(installed, page):
     assert done.returncode == 0 and done.stderr == "" and "NAME" in done.stdout, done.stderr
 
 
+def test_the_example_of_the_man_page_builds_and_runs(installed, tmp_path):
+    """As it is shown: what the renderer swallows, such as a backslash, is missed by whoever copies it."""
+    done = subprocess.run(["man", "-l", only(installed, "libqa.3*")], capture_output=True, text=True, check=True,
+                          env=clean_environment(LC_ALL="C.UTF-8", MANWIDTH="100", PAGER="cat"))
+    source, program = tmp_path / "example.c", tmp_path / "example"
+    source.write_text(re.search(r"^EXAMPLE\n(.*?)^SEE ALSO", done.stdout, re.MULTILINE | re.DOTALL)[1])
+    shown = run_all(installed, ["gcc", "-Wall", "-Wextra", "-Werror", source, "-o", program,
+                                *pkg_config(installed, "--cflags", "--libs")], [program])
+    assert re.fullmatch(r"\d+ bytes went back\n", shown), shown
+
+
 def build_environment(installed):
     """What a build needs to find, and to run with, a libqa that is not where the system looks."""
     return clean_environment(PKG_CONFIG_PATH=only(installed, "libqa.pc").parent, PKG_CONFIG_SYSROOT_DIR=installed,
