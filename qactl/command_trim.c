@@ -218,8 +218,10 @@ const struct command command_trim = {
 	.name = "trim",
 	.operand = "TARGET",
 	.summary = "make a program give its cached memory back to the system",
-	.description = "Makes a target take back what its threads cache and return every empty page.\n"
-		       "The program runs on meanwhile. TARGET is a pid, a command name or a QA_NAME;\n"
+	.description = "Makes a target take back what its threads cache, and return every empty page and\n"
+		       "each 4 KiB of other pages that no used block touches. Safe at any time: the\n"
+		       "program runs on meanwhile. A stopped one is waited for, 30 s at most, and trims\n"
+		       "when it continues. TARGET is a pid, a command name or a QA_NAME;\n"
 		       "a number is always a pid. With --all every target that TARGET means is trimmed,\n"
 		       "and without TARGET every target that you may trim.\n"
 		       "\n"
