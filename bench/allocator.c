@@ -1,6 +1,6 @@
 /*
  * One row per allocator. Debian's libraries are named as ld.so finds them, so that this works wherever they are; that
- * one was really loaded is checked by the measured program, because ld.so only warns.
+ * one was really loaded is checked by the measured program, because ld.so only warns. Our own is beside the programs.
  */
 #include "allocator.h"
 
@@ -19,6 +19,14 @@
 struct allocator allocators[ALLOCATORS_MAX] = {
 	{"libqa", KIND_LIBQA, ALL, "bench-libqa", {NULL}, NULL, NULL, ""},
 	{"libqa-sized", KIND_LIBQA, ALL, "bench-libqa-sized", {NULL}, NULL, NULL, ""},
+	{"libqa-malloc",
+	 KIND_LIBQA,
+	 ALL,
+	 "bench-malloc",
+	 {"$ORIGIN/../libqa/libqa_malloc.so"},
+	 "libqa_malloc",
+	 NULL,
+	 ""},
 	{"glibc", KIND_PEER, ALL, "bench-malloc", {NULL}, "libc.so", NULL, ""},
 	{"jemalloc", KIND_PEER, ALL, "bench-malloc", {"libjemalloc.so.2"}, "jemalloc", NULL, ""},
 	{"tcmalloc", KIND_PEER, ALL, "bench-malloc", {"libtcmalloc_minimal.so.4"}, "tcmalloc", NULL, ""},
@@ -37,7 +45,7 @@ struct allocator allocators[ALLOCATORS_MAX] = {
 	{"boost-fast-pool", KIND_PEER, FIXED, "bench-boost-fast-pool", {NULL}, NULL, NULL, ""},
 	{"floor", KIND_FLOOR, FLOOR, "bench-floor", {NULL}, NULL, NULL, ""},
 };
-size_t allocator_count = 12;
+size_t allocator_count = 13;
 
 struct allocator *allocator_find(const char *name)
 {
@@ -89,7 +97,7 @@ bool allocator_add_build(const char *folder)
 
 struct allocator *allocator_other_build(const struct allocator *allocator)
 {
-	if (allocator->kind != KIND_LIBQA)
+	if (allocator->kind != KIND_LIBQA || allocator->library)
 		return NULL;
 	return allocator_find(allocator_is_sized(allocator) ? "libqa-sized-other" : "libqa-other");
 }

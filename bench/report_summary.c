@@ -9,7 +9,8 @@
 #define MIB 1048576.0
 #define FLOOR_REACH 2.0
 
-static const char *const columns[] = {"libqa", "libqa-sized", "glibc", "jemalloc", "tcmalloc", "mimalloc"};
+static const char *const columns[] = {"libqa",    "libqa-sized", "libqa-malloc", "glibc",
+				      "jemalloc", "tcmalloc",    "mimalloc"};
 #define COLUMN_COUNT (sizeof columns / sizeof columns[0])
 
 static const struct cell *cell_of(const struct results *results, const struct workload *workload, const char *name)
@@ -36,19 +37,22 @@ static void print_ratio(const struct cell *cell, const struct cell *other, doubl
 static void print_workload(const struct results *results, const struct workload *workload)
 {
 	const struct cell *libqa = cell_of(results, workload, "libqa"),
-			  *sized = cell_of(results, workload, "libqa-sized");
+			  *sized = cell_of(results, workload, "libqa-sized"),
+			  *drop_in = cell_of(results, workload, "libqa-malloc");
 	const struct cell *peer = libqa ? results_best_peer(results, libqa, FIGURE_NS) : NULL;
+	const struct cell *drop_in_peer = drop_in ? results_best_peer(results, drop_in, FIGURE_NS) : NULL;
 	const struct cell *sized_peer = sized ? results_best_peer(results, sized, FIGURE_NS) : NULL;
 	bool is_pair = workload->group == GROUP_PAIR;
 	printf("%-18s", workload->name);
 	for (size_t i = 0; i < COLUMN_COUNT; i++) {
 		const struct cell *cell = cell_of(results, workload, columns[i]);
 		if (cell)
-			printf(" %11.2f", results_spread(cell, FIGURE_NS).median);
+			printf(" %12.2f", results_spread(cell, FIGURE_NS).median);
 		else
-			printf(" %11s", "-");
+			printf(" %12s", "-");
 	}
 	print_ratio(libqa, peer, workload->reach);
+	print_ratio(drop_in, drop_in_peer, workload->reach);
 	print_ratio(sized, sized_peer, workload->reach_sized);
 	print_ratio(sized, sized && is_pair ? results_floor(results, sized) : NULL, FLOOR_REACH);
 	printf(" %s\n", sized_peer ? sized_peer->allocator->name : peer ? peer->allocator->name : "");
@@ -64,7 +68,7 @@ static void print_shrunk(const struct results *results, const struct workload *w
 			snprintf(text, sizeof text, "%.1f/%.1f%s", results_shrunk_bytes(cell) / MIB,
 				 results_bound_bytes(cell) / MIB,
 				 results_shrunk_bytes(cell) > results_bound_bytes(cell) ? "*" : "");
-		printf(" %11s", text);
+		printf(" %12s", text);
 	}
 	putchar('\n');
 }
@@ -76,9 +80,9 @@ static void print_peaks(const struct results *results)
 		const struct allocator *allocator = allocator_find(columns[i]);
 		double bytes = results_mixed_peak_bytes(results, allocator);
 		if (bytes > 0)
-			printf(" %11.1f", bytes / MIB);
+			printf(" %12.1f", bytes / MIB);
 		else
-			printf(" %11s", "-");
+			printf(" %12s", "-");
 	}
 	putchar('\n');
 }
@@ -87,7 +91,7 @@ static void print_head(const char *what)
 {
 	printf("%-18s", what);
 	for (size_t i = 0; i < COLUMN_COUNT; i++)
-		printf(" %11s", columns[i]);
+		printf(" %12s", columns[i]);
 }
 
 static bool is_measured(const struct results *results, const struct workload *workload)
@@ -102,8 +106,8 @@ static bool is_measured(const struct results *results, const struct workload *wo
 void report_summary(const struct results *results)
 {
 	print_head("ns/op");
-	printf(" %6s  %6s  %6s  %s\n", "libqa/", "sized/", "sized/", "fastest (of sized)");
-	printf("%*s %6s  %6s  %6s\n", (int)(18 + 12 * COLUMN_COUNT), "", "peer", "peer", "floor");
+	printf(" %6s  %7s %6s  %6s  %s\n", "libqa/", "malloc/", "sized/", "sized/", "fastest (of sized)");
+	printf("%*s %6s  %6s  %6s  %6s\n", (int)(18 + 13 * COLUMN_COUNT), "", "peer", "peer", "peer", "floor");
 	for (size_t i = 0; i < workload_count; i++) {
 		if (is_measured(results, &workloads[i]))
 			print_workload(results, &workloads[i]);

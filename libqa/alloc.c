@@ -106,14 +106,18 @@ void *qa_aligned_alloc(size_t align, size_t size)
 	return qa_alloc_any_(size, align < MALLOC_ALIGN && is_power_of_two(align) ? MALLOC_ALIGN : align);
 }
 
-size_t qa_usable_size(const void *block)
+/* what is for large_usable_size. */
+static size_t usable_size(const void *block, const char *what)
 {
-	if (!block)
-		return 0;
 	unsigned kind = page_map_kind(block);
 	if (kind != QA_CLASS_NONE_ && kind != QA_CLASS_LARGE_)
 		return size_classes[kind].usable;
-	return large_usable_size(block, "qa_usable_size of what is not a block of libqa, or was freed");
+	return large_usable_size(block, what);
+}
+
+size_t qa_usable_size(const void *block)
+{
+	return block ? usable_size(block, "asked for the size of what is not a block of libqa, or was freed") : 0;
 }
 
 /* Whether a block may stay where it is: it fits, wastes less than half, and is aligned as the malloc family's are. */
@@ -140,7 +144,7 @@ void *qa_realloc(void *block, size_t size)
 		qa_free(block);
 		return NULL;
 	}
-	size_t usable = qa_usable_size(block);
+	size_t usable = usable_size(block, "realloc of what is not a block of libqa, or was freed");
 	if (page_map_kind(block) == QA_CLASS_LARGE_) {
 		if (size > SIZE_CLASS_MAX_BYTES)
 			return large_realloc(block, size);

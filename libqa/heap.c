@@ -236,7 +236,7 @@ struct heap_counts heap_counts(const struct heap *heap, unsigned size_class)
 	struct heap_counts counts = {.allocs = __atomic_load_n(&cache->allocs, __ATOMIC_RELAXED)};
 	int64_t frees = (int64_t)counts.allocs + heap_list_blocks(heap, size_class) -
 			atomic_load_explicit(&heap->spares[size_class].loaded, memory_order_relaxed);
-	counts.frees = frees < 0 ? 0 : (uint64_t)frees;
+	counts.frees = frees < 0 || !QA_HAS_STATS_ ? 0 : (uint64_t)frees;
 	return counts;
 }
 

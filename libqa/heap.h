@@ -121,7 +121,7 @@ static inline void *heap_pop(struct heap *heap, unsigned size_class)
 	if (block) {
 		cache->head = *(void **)block;
 		qa_give_room_(&cache->room);
-		qa_count_(&cache->allocs);
+		QA_COUNT_(&cache->allocs);
 	}
 	return block;
 }

@@ -1,15 +1,15 @@
 /*
- * One row per setting says how its text is understood and what is allowed. The environment is read once, by
- * secure_getenv: set-user-ID programs do not obey it. A wrong value there is told once and the default stays.
+ * One row per setting says how its text is understood and what is allowed. The environment is read once;
+ * set-user-ID programs do not obey it. A wrong value there is told once and the default stays.
  */
 #include "options.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "environment.h"
 #include "fatal.h"
 #include "os.h"
 #include "qa.h"
@@ -121,11 +121,14 @@ static void load(void)
 	is_loaded = true;
 	if (page_size_bytes < os_page_bytes())
 		page_size_bytes = (uint32_t)os_page_bytes();
+	struct environment environment;
+	environment_open(&environment);
 	for (unsigned i = 0; i < OPTIONS; i++) {
-		const char *value = secure_getenv(options[i].setting);
+		const char *value = environment_get(&environment, options[i].setting);
 		if (value && options[i].set(value) != 0)
 			warn_setting(options[i].setting, value, options[i].allowed);
 	}
+	environment_close(&environment);
 }
 
 void options_lock(void)

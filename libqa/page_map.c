@@ -4,12 +4,18 @@
  */
 #include "page_map.h"
 
+#include "malloc/window.h"
 #include "os.h"
 
 _Atomic(struct page_map_leaf *) page_map_root[PAGE_MAP_ROOTS];
 uintptr_t page_map_window = (uintptr_t)1 << PAGE_MAP_ADDRESS_BITS;
 _Atomic uint8_t page_map_kinds[PAGE_MAP_WINDOW_UNITS];
 unsigned page_map_shift = 16;
+
+/* For libqa_malloc.so, see malloc/window.h. */
+extern uintptr_t qa_page_window_ __attribute__((alias("page_map_window")));
+extern _Atomic uint8_t qa_page_kinds_[PAGE_MAP_WINDOW_UNITS] __attribute__((alias("page_map_kinds")));
+extern unsigned qa_page_shift_ __attribute__((alias("page_map_shift")));
 
 /*
  * The window lies around where the kernel maps next, most of it below: it goes downward from there, and above are only

@@ -36,6 +36,12 @@
 extern "C" {
 #endif
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow" /* struct qa_stats and qa_stats() are two things, as struct stat and stat() \
+					   */
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#endif
 
 #define QA_VERSION_MAJOR 0
 #define QA_VERSION_MINOR 1
@@ -107,7 +113,7 @@ struct qa_class_stats {
 	uint64_t held_bytes, used_bytes, cached_bytes;
 	uint64_t thread_bytes, partial_bytes, empty_bytes, slack_bytes;
 	uint64_t used_blocks;
-	uint64_t allocs, frees; /* since the process started */
+	uint64_t allocs, frees; /* since the process started (the pool was made) */
 };
 
 struct qa_stats {
@@ -183,6 +189,7 @@ int qa_set(const char *setting, const char *value);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus
+#pragma GCC diagnostic pop
 }
 #endif
 #endif

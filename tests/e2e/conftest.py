@@ -248,6 +248,7 @@ def target(socket_dir, socket_path):
     made = []
 
     def make(program=None, arguments=(), preexec_fn=None, **environment):
+        environment.setdefault("QA_CHECK", "off")  # sanitizer builds turn it on, and there are no caches then
         environment.setdefault("QAD_SOCKET", socket_path)
         error_path = socket_dir / f"target-{len(made)}.err"
         with open(error_path, "wb") as error:

@@ -2,11 +2,13 @@
 
 import gzip
 import os
+import pathlib
+import re
 import subprocess
 
 import pytest
 
-from conftest import BUILD, clean_environment
+from conftest import BUILD, REPO, clean_environment
 
 pytestmark = pytest.mark.plain_only  # a sanitizer's library is for its own build folder
 
@@ -69,10 +71,25 @@ int main()
 }
 """
 
+BOOST_PROGRAM = """
+#define BOOST_SP_USE_QUICK_ALLOCATOR
+#include <boost/shared_ptr.hpp>
+#ifdef QA_H
+int main()
+{
+	boost::shared_ptr<int> pointer(new int(1));
+	struct qa_stats stats;
+	qa_stats(&stats, 0, 0);
+	return stats.used_bytes == 24 ? 0 : 1;
+}
+#endif
+"""
+
 COMPILERS = {
     "gcc -std=c11": C_PROGRAM, "gcc -std=gnu17": C_PROGRAM, "clang -std=c11": C_PROGRAM,
     "g++ -std=c++11": CPP_PROGRAM, "g++ -std=c++20": CPP_PROGRAM, "clang++ -std=c++11": CPP_PROGRAM,
 }
+EXAMPLES = REPO / "examples"
 WARNINGS = ["-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
@@ -96,7 +113,7 @@ def test_all_that_a_user_needs_is_installed(installed):
         assert os.access(only(installed, f"*bin/{name}"), os.X_OK)
     library = only(installed, "libqa.so")
     assert library.is_symlink() and (library.parent / "libqa.so.0").exists()
-    for name in ("qa.h", "qa_inline.h", "libqa.pc"):
+    for name in ("qa.h", "qa_inline.h", "qa.hpp", "libqa.pc", "libqa_malloc.so", "libqa-boost.pc", "quick_allocator.hpp"):
         only(installed, name)
     for name in ("qad.8", "qactl.1", "libqa.3"):
         assert ".TH" in text_of(only(installed, name + "*"))
@@ -110,8 +127,9 @@ def text_of(page):
 def test_nothing_else_is_installed(installed):
     """No header of proto, no test program, no static library of our own use."""
     names = {path.name for path in installed.rglob("*") if not path.is_dir()}
-    allowed = {"qad", "qactl", "qa.h", "qa_inline.h", "libqa.pc", "qad.8", "qactl.1", "libqa.3", "libqa.a"}
-    extra = {name for name in names if name not in allowed and not name.startswith("libqa.so")}
+    allowed = {"qad", "qactl", "qa.h", "qa_inline.h", "qa.hpp", "quick_allocator.hpp", "libqa.pc", "libqa-boost.pc", "qad.8",
+               "qactl.1", "libqa.3", "libqa.a"}
+    extra = {name for name in names if name not in allowed and not name.startswith(("libqa.so", "libqa_malloc.so"))}
     assert extra == set()
 
 
@@ -123,11 +141,15 @@ def test_man_pages_are_rendered_without_a_warning(installed, page):
     assert done.returncode == 0 and done.stderr == "" and "NAME" in done.stdout, done.stderr
 
 
-def pkg_config(installed, *arguments):
-    folder = only(installed, "libqa.pc").parent
-    environment = clean_environment(PKG_CONFIG_PATH=folder, PKG_CONFIG_SYSROOT_DIR=installed)
-    done = subprocess.run(["pkg-config", *arguments, "libqa"], check=True, capture_output=True, text=True,
-                          env=environment)
+def build_environment(installed):
+    """What a build needs to find, and to run with, a libqa that is not where the system looks."""
+    return clean_environment(PKG_CONFIG_PATH=only(installed, "libqa.pc").parent, PKG_CONFIG_SYSROOT_DIR=installed,
+                             LD_LIBRARY_PATH=only(installed, "libqa.so").parent, QA_AGENT="off")
+
+
+def pkg_config(installed, *arguments, module="libqa"):
+    done = subprocess.run(["pkg-config", *arguments, module], check=True, capture_output=True, text=True,
+                          env=build_environment(installed))
     return done.stdout.split()
 
 
@@ -150,3 +172,51 @@ def test_uninstalled_binaries_and_the_library_agree_on_the_version(installed):
     for binary in (BUILD / "qad" / "qad", BUILD / "qactl" / "qactl"):
         done = subprocess.run([binary, "--version"], capture_output=True, text=True, check=True)
         assert version in done.stdout
+
+
+def test_the_drop_in_finds_libqa_beside_it(installed):
+    done = subprocess.run(["/bin/true"], capture_output=True, text=True, timeout=30,
+                          env=clean_environment(LD_PRELOAD=only(installed, "libqa_malloc.so")))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def run_all(installed, *commands, text=""):
+    for command in commands:
+        done = subprocess.run([str(word) for word in command], input=text, capture_output=True, text=True, timeout=120,
+                              env=build_environment(installed))
+        assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_a_cmake_project_finds_it(installed, tmp_path):
+    shown = run_all(installed, ["cmake", "-S", EXAMPLES / "with-cmake", "-B", tmp_path, "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror"],
+                    ["cmake", "--build", tmp_path], [tmp_path / "pools"])
+    assert re.search(r"^busy +requests +20000 blocks of 48 bytes", shown, re.MULTILINE), shown
+    assert len(re.findall(r"^trimmed +(sessions|requests) +0 blocks of 48 bytes, 0 KiB held$", shown, re.MULTILINE)) == 2, shown
+
+
+def test_a_meson_project_finds_it(installed, tmp_path):
+    shown = run_all(installed, ["meson", "setup", "--werror", tmp_path, EXAMPLES / "with-meson"],
+                    ["meson", "compile", "-C", tmp_path], [tmp_path / "words"], text="to be or not to be, that is to say")
+    assert shown.splitlines()[0].split() == ["3", "to"]
+    assert re.search(r"^counted +used [1-9]", shown, re.MULTILINE) and "trimmed  used 0 bytes, cached 0 bytes" in shown, shown
+
+
+def test_a_program_on_boost_needs_an_include_path_only(installed, tmp_path):
+    source, program = tmp_path / "program.cpp", tmp_path / "program"
+    source.write_text(BOOST_PROGRAM)
+    flags = pkg_config(installed, "--cflags", "--libs", module="libqa-boost")
+    run_all(installed, ["g++", *WARNINGS, source, "-o", program, *flags], [program])
+    variable = pkg_config(installed, "--variable=boost_includedir")[0]
+    assert only(installed, "quick_allocator.hpp") == pathlib.Path(variable) / "boost/smart_ptr/detail/quick_allocator.hpp"
+    # The path of Boost's header alone is enough, wherever qa.h is.
+    run_all(installed, ["g++", *WARNINGS, "-fsyntax-only", source, "-I", only(installed, "qa-boost")])
+
+
+def test_uninstall_leaves_nothing(tmp_path):
+    """Asked of ninja, as README.md says; it knows what was installed last."""
+    folder = tmp_path / "root"
+    subprocess.run(["meson", "install", "-C", BUILD, "--no-rebuild", "--destdir", folder], check=True, capture_output=True)
+    assert list(folder.rglob("qa.hpp"))
+    subprocess.run(["ninja", "-C", BUILD, "uninstall"], check=True, capture_output=True)
+    assert [path for path in folder.rglob("*") if not path.is_dir()] == []

@@ -1,0 +1,3 @@
+#include "boost_exit.h"
+
+house one;
