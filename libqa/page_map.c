@@ -18,8 +18,8 @@ extern _Atomic uint8_t qa_page_kinds_[PAGE_MAP_WINDOW_UNITS] __attribute__((alia
 extern unsigned qa_page_shift_ __attribute__((alias("page_map_shift")));
 
 /*
- * The window lies around where the kernel maps next, most of it below: it goes downward from there, and above are only
- * what was mapped before and gaps.
+ * The window lies around where the kernel maps next: it goes on from there downward, or upward (legacy layout,
+ * Valgrind).
  */
 void page_map_init(unsigned page_shift)
 {
@@ -28,7 +28,7 @@ void page_map_init(unsigned page_shift)
 	void *probe = os_map(os_page_bytes(), os_page_bytes());
 	if (!probe)
 		return; /* no memory: the leaves do without */
-	uintptr_t below = window / 8 * 7, address = (uintptr_t)probe & ~(unit - 1);
+	uintptr_t below = window / 2, address = (uintptr_t)probe & ~(unit - 1);
 	if (address > below)
 		__atomic_store_n(&page_map_window, address - below, __ATOMIC_RELAXED);
 	os_unmap(probe, os_page_bytes());

@@ -24,6 +24,9 @@
 #include "page.h"
 #include "qa.h"
 
+/* Data of the hot paths: known to be in this library, so that it is reached without the global offset table. */
+#pragma GCC visibility push(hidden)
+
 enum {
 	PAGE_MAP_ADDRESS_BITS = 48,
 	PAGE_MAP_LEAF_BITS = 28,
@@ -127,4 +130,5 @@ static inline union page_slot *page_map_claim(const void *address)
 /* Sets the kind of all units of a range that the caller has; to NONE before it gives them back. */
 void page_map_set_kind(const void *address, size_t units, uint8_t kind);
 
+#pragma GCC visibility pop
 #endif

@@ -11,6 +11,8 @@
 
 #include "qa.h"
 
+#pragma GCC visibility push(hidden) /* as in page_map.h */
+
 #define SIZE_CLASS_MAX_BYTES (32u << 10)
 #define SIZE_CLASS_TABLE_BYTES 1024u
 
@@ -64,4 +66,5 @@ static inline unsigned size_class_of_malloc(size_t size)
  * page. */
 unsigned size_class_of_aligned(size_t size, size_t align);
 
+#pragma GCC visibility pop
 #endif

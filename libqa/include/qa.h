@@ -47,6 +47,16 @@ extern "C" {
 #define QA_VERSION_MINOR 1
 #define QA_VERSION_PATCH 0
 
+/* Calls go straight to the library, where the compiler can, and not through a stub that finds it. */
+#if defined(__has_attribute)
+#if __has_attribute(noplt)
+#define QA_NOPLT_ __attribute__((noplt))
+#endif
+#endif
+#ifndef QA_NOPLT_
+#define QA_NOPLT_
+#endif
+
 /* The version of the library that runs, such as "0.1.0". */
 const char *qa_version(void);
 
@@ -66,12 +76,12 @@ static inline void qa_dealloc(void *block, size_t size, size_t align);
  * The malloc family: semantics and errno of glibc's; blocks are aligned to 16. qa_realloc(p, 0) frees p and returns
  * NULL.
  */
-void *qa_malloc(size_t size) __attribute__((malloc, alloc_size(1)));
-void *qa_calloc(size_t count, size_t size) __attribute__((malloc, alloc_size(1, 2)));
-void *qa_realloc(void *block, size_t size) __attribute__((alloc_size(2)));
+QA_NOPLT_ void *qa_malloc(size_t size) __attribute__((malloc, alloc_size(1)));
+QA_NOPLT_ void *qa_calloc(size_t count, size_t size) __attribute__((malloc, alloc_size(1, 2)));
+QA_NOPLT_ void *qa_realloc(void *block, size_t size) __attribute__((alloc_size(2)));
 void *qa_aligned_alloc(size_t align, size_t size) __attribute__((malloc, alloc_align(1), alloc_size(2)));
-void qa_free(void *block);
-void qa_free_sized(void *block, size_t size);
+QA_NOPLT_ void qa_free(void *block);
+QA_NOPLT_ void qa_free_sized(void *block, size_t size);
 /* Bytes that may be used of a block of either family; 0 for NULL. */
 size_t qa_usable_size(const void *block);
 

@@ -58,8 +58,8 @@ extern __thread struct qa_heap_ *qa_heap_ __attribute__((tls_model("initial-exec
 
 void *qa_alloc_slow_(unsigned size_class) __attribute__((cold));
 void qa_dealloc_slow_(void *block, unsigned size_class) __attribute__((cold));
-void *qa_alloc_packed_(size_t size);
-void qa_dealloc_packed_(void *block, size_t size);
+QA_NOPLT_ void *qa_alloc_packed_(size_t size);
+QA_NOPLT_ void qa_dealloc_packed_(void *block, size_t size);
 void *qa_alloc_any_(size_t size, size_t align);
 void qa_dealloc_any_(void *block, size_t size, size_t align);
 
