@@ -131,7 +131,7 @@ static void caches_of_early_threads_shrink(uint64_t total_bytes)
 	expect_equal(stress_figures().held_bytes, 0);
 }
 
-enum { MANY = STRESS_TIMES(300, 100) };
+enum { MANY = STRESS_TIMES(300, 40) };
 static pthread_barrier_t all_did;
 
 /* Takes one block of each class, in turn after someone left whole batches between the threads. */
@@ -154,7 +154,7 @@ static void *take_one_each(void *argument)
 
 static void batches_are_taken_within_bounds(uint64_t total_bytes)
 {
-		static void *blocks[8000];
+	static void *blocks[8000];
 	pthread_barrier_init(&barrier, NULL, 2);
 	pthread_barrier_init(&all_did, NULL, MANY + 1);
 	for (int i = 0; i < MANY; i++)
