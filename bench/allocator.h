@@ -36,8 +36,7 @@ bool allocator_can(const struct allocator *allocator, const struct workload *wor
 bool allocator_is_sized(const struct allocator *allocator);
 /* Adds a peer from "name=library"; the text must stay. False: not of this form, no room, or the name is taken. */
 bool allocator_add_peer(char *text);
-/* Adds libqa and libqa-sized of another build: of folder are its bench-libqa and bench-libqa-sized. False: no memory.
- */
+/* Adds libqa and libqa-sized of another build: folder has its bench-libqa and bench-libqa-sized. False: no memory. */
 bool allocator_add_build(const char *folder);
 /* What allocator_add_build added for this one of libqa's; NULL: nothing. */
 struct allocator *allocator_other_build(const struct allocator *allocator);

@@ -111,8 +111,7 @@ static int start(const struct agent_link *before)
 	return 0;
 }
 
-/* With life held: a child that was made past the fork handlers (_Fork, clone) has a copy of everything but the thread.
- */
+/* With life held: a child made past the fork handlers (_Fork, clone) has a copy of everything but the thread. */
 static void forget_in_unknown_child(void)
 {
 	if (running != NULL && process != getpid()) {

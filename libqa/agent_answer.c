@@ -4,6 +4,7 @@
  */
 #include "agent_answer.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,6 +21,9 @@ struct request {
 	uint32_t id;
 	char method[sizeof(((struct qp_message *)0)->method)];
 	bool classes, all_classes;
+	bool has_pool;
+	char pool[QP_NAME_BYTES + 1];
+	uint64_t block_size, keep_bytes;
 	const char *bad; /* the key that is wrong, or NULL */
 };
 
@@ -116,13 +120,23 @@ static void answer_stats(struct qp_buffer *out, const struct request *request, s
 
 static void answer_trim(struct qp_buffer *out, const struct request *request)
 {
-	struct qa_trim_options options = {.size = sizeof(options)};
+	struct qa_trim_options options = {
+		.size = sizeof(options),
+		.block_size = request->block_size,
+		.pool = request->has_pool ? request->pool : NULL,
+		.keep_bytes = request->keep_bytes,
+	};
 	struct qa_trim_result result = {0};
+	int error = qa_trim(&options, &result);
 
-	if (qa_trim(&options, &result) != 0) {
+	if (error == -ENOENT)
+		qp_write_error(out, request->id, "no_class", "There is no such size class or pool.");
+	else if (error == -EINVAL)
+		qp_write_error(out, request->id, "bad_request", "A trim is of one class or of one pool, not of both.");
+	else if (error != 0)
 		qp_write_error(out, request->id, "failed", "The target's libqa refused to trim.");
+	if (error != 0)
 		return;
-	}
 
 	struct qp_trim trim = {
 		.returned_bytes = result.returned_bytes,
@@ -184,6 +198,10 @@ enum agent_answer agent_answer_frame(struct qp_buffer *out, const uint8_t *frame
 		memcpy(request.method, message.method, sizeof(request.method));
 		request.classes = qp_read_bool_or(&reader, "classes", false);
 		request.all_classes = qp_read_bool_or(&reader, "all_classes", false);
+		request.block_size = qp_read_u64_or(&reader, "block_size", 0);
+		request.has_pool = qp_read_value(&reader, "pool") != NULL;
+		qp_read_string_or(&reader, "pool", request.pool, sizeof(request.pool), "");
+		request.keep_bytes = qp_read_u64_or(&reader, "keep_bytes", 0);
 		request.bad = reader.bad;
 		outcome = AGENT_ANSWER_GIVEN;
 	}

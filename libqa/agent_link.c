@@ -24,6 +24,7 @@
 #include "agent_answer.h"
 #include "agent_os.h"
 #include "frame.h"
+#include "os.h"
 #include "protocol.h"
 #include "read.h"
 
@@ -88,14 +89,10 @@ void agent_link_destroy(struct agent_link *link)
 
 static int64_t now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return (int64_t)(os_clock_us() / 1000);
 }
 
-/* 20 ms, twice as long each time, up to a minute; of that a random part between half and all, so that targets spread.
- */
+/* 20 ms, doubled each time, up to a minute; of that a random part between half and all, so that targets spread. */
 static int64_t retry_delay_ms(struct agent_link *link)
 {
 	int64_t delay = RETRY_FIRST_MS;
@@ -180,8 +177,7 @@ static int try_addresses(struct agent_link *link)
 	return outcome;
 }
 
-/* Sleeps, with the stop pipe, on fd (-1: none). Returns what happened to fd: 0 for nothing, a timeout, or a call to
- * stop. */
+/* Sleeps on the stop pipe and fd (-1: none). What happened to fd; 0: nothing, a timeout, or a call to stop. */
 static short sleep_on(const struct agent_link *link, int fd, short events, int64_t timeout_ms)
 {
 	struct pollfd fds[2] = {{.fd = link->wake.stop_fd, .events = POLLIN}, {.fd = fd, .events = events}};
@@ -195,8 +191,7 @@ static bool must_stop(const struct agent_link *link)
 	return agent_wake_must_stop(&link->wake);
 }
 
-/* Sleeps until there is a reason to look for qad again. outcome is that of the last try, or 0 when a connection broke.
- */
+/* Sleeps until there is a reason to look for qad again. outcome: of the last try, or 0 when a connection broke. */
 static void await_qad(struct agent_link *link, int outcome)
 {
 	int64_t timeout_ms = -1;

@@ -1,7 +1,7 @@
 /*
  * agent_os.h - the system calls of the agent's thread, unwrapped.
  *
- * The thread has a table of descriptors of its own (agent_link.c), so its numbers also occur in the program, for other
+ * The thread has a table of descriptors of its own (agent_wake.h), so its numbers also occur in the program, for other
  * files. What keeps books on descriptor numbers by wrapping the C library (ThreadSanitizer, preloaded libraries) must
  * therefore not see these calls. Each returns what the kernel does: a value, or a negative errno.
  */

@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "fatal.h"
 #include "init.h"
 #include "large.h"
 #include "page_map.h"

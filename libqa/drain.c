@@ -94,31 +94,33 @@ void drain_transfers(void)
 	check_flush();
 }
 
-static bool drain_class_of(struct heap *heap, unsigned size_class)
+static bool drain_class_of(struct heap *heap, unsigned size_class, bool is_over)
 {
 	const struct qa_cache_ *cache = &heap->fast.caches[size_class];
-	if (__atomic_load_n(&cache->capacity, __ATOMIC_RELAXED) == 0 && heap_blocks(heap, size_class) == 0)
+	bool has_capacity = __atomic_load_n(&cache->capacity, __ATOMIC_RELAXED) != 0;
+	if (!(is_over && has_capacity) && heap_blocks(heap, size_class) == 0)
 		return true;
 	if (!enter(heap))
 		return false;
 	struct heap_content content = heap_take(heap, size_class);
-	heap_change_capacity(heap, size_class, -cache->capacity);
+	if (is_over)
+		heap_change_capacity(heap, size_class, -cache->capacity);
 	leave(heap);
 	heap_give(size_class, &content);
 	return true;
 }
 
-bool drain_class(unsigned size_class)
+uint64_t drain_class(unsigned size_class, bool is_over)
 {
-	bool is_drained = false;
-	for (int pass = 0; pass < PASSES && !is_drained; pass++) {
-		is_drained = true;
+	uint64_t skipped = 1;
+	for (int pass = 0; pass < PASSES && skipped > 0; pass++) {
+		skipped = 0;
 		for (struct heap *heap = heap_first(); heap; heap = heap->next)
-			is_drained &= drain_class_of(heap, size_class);
+			skipped += !drain_class_of(heap, size_class, is_over);
 	}
-	if (!is_drained && !os_has_barrier())
+	if (skipped > 0 && !os_has_barrier())
 		ask_for_flush();
 	drain_transfers_of(size_class);
 	check_flush();
-	return is_drained;
+	return skipped;
 }

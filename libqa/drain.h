@@ -15,9 +15,9 @@ uint64_t drain_heaps(void);
 void drain_transfers(void);
 
 /*
- * A class that is to be no more, out of both; no heap keeps capacity for it. False: another thread's heap does, which
- * could not be reached.
+ * One class, out of both. When it is to be no more, no heap keeps capacity for it. Returns how many heaps were left,
+ * since they could not be reached.
  */
-bool drain_class(unsigned size_class);
+uint64_t drain_class(unsigned size_class, bool is_over);
 
 #endif

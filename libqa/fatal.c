@@ -1,6 +1,6 @@
 /*
- * Messages of last resort. They are put together in a small array on the stack and go out in one write, since the
- * heap may be broken and stdio may allocate.
+ * A line is put together in a small array on the stack and goes out in one write, since the heap may be broken and
+ * stdio may allocate.
  */
 #include "fatal.h"
 

@@ -50,6 +50,7 @@ void heap_lock(void)
 {
 	pthread_mutex_lock(&list_lock);
 }
+
 void heap_unlock(void)
 {
 	pthread_mutex_unlock(&list_lock);

@@ -39,8 +39,10 @@ struct holes_filled {
 	uint32_t blocks; /* that are free again */
 };
 
-/* Makes the blocks around the first hole free again: their bits are set. page->missing is above 0, and the caller
- * subtracts blocks. */
+/*
+ * Makes the blocks around the first hole free again: their bits are set. page->missing is above 0, and the caller
+ * subtracts blocks.
+ */
 struct holes_filled holes_fill_first(struct page *page, const struct size_class *c, uint64_t *bits);
 
 /* Forgets all holes: the page's memory is taken as it comes. */

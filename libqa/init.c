@@ -74,8 +74,7 @@ void init_unlock(void)
 __attribute__((constructor)) static void library_loaded(void)
 {
 	fork_init();
-	/* While there is one thread: with more, as after agent_boot, the kernel takes some 15 ms for the registration.
-	 */
+	/* While there is one thread: with more, as after agent_boot, the kernel takes some 15 ms to register it. */
 	os_barrier_init();
 	agent_boot();
 }

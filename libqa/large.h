@@ -1,6 +1,6 @@
 /*
- * large.h - blocks above the largest class, or aligned to more than an OS page: whole runs of OS pages, straight from
- * the kernel and straight back. Thread-safe.
+ * large.h - blocks above the largest class, or aligned to more than 4 KiB: whole runs of OS pages, straight from the
+ * kernel and straight back. Thread-safe.
  */
 #ifndef LIBQA_LARGE_H
 #define LIBQA_LARGE_H

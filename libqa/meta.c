@@ -18,6 +18,7 @@ void meta_lock(void)
 {
 	pthread_mutex_lock(&lock);
 }
+
 void meta_unlock(void)
 {
 	pthread_mutex_unlock(&lock);

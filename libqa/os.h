@@ -1,7 +1,7 @@
 /*
  * os.h - the system boundary: memory from the kernel, and the barrier that makes the biased lock work.
  *
- * All sizes and addresses are multiples of OS_PAGE_BYTES unless said otherwise. Thread-safe. errno is kept where a
+ * All sizes and addresses are multiples of os_page_bytes unless said otherwise. Thread-safe. errno is kept where a
  * function can not fail to its caller.
  */
 #ifndef LIBQA_OS_H

@@ -2,8 +2,8 @@
  * page_heap.h - the pages of a class that have a free block, best first: the fullest, and among equally full ones the
  * lowest address.
  *
- * Taking from the fullest page lets the others become empty; the address order makes two classes of fragmentation alike
- * from run to run. A pairing heap (Fredman, Sedgewick, Sleator, Tarjan 1986): insert O(1), take and remove O(log n)
+ * Taking from the fullest page lets the others become empty; the address order makes fragmentation alike from run to
+ * run. A pairing heap (Fredman, Sedgewick, Sleator, Tarjan 1986): insert O(1), take and remove O(log n)
  * amortised, no memory besides the three links in the page. Fullness has at most nine values, so that a page seldom
  * moves in the order while it fills or empties.
  *

@@ -39,18 +39,23 @@ static size_t units_in_leaf(void)
 	return (size_t)1 << (PAGE_MAP_LEAF_BITS - page_map_shift);
 }
 
+static size_t round_up(size_t size, size_t step)
+{
+	return (size + step - 1) & ~(step - 1);
+}
+
 static struct page_map_leaf *leaf_create(size_t *map_bytes)
 {
-	size_t units = units_in_leaf();
-	size_t head_bytes = (sizeof(struct page_map_leaf) + units + 63) & ~(size_t)63;
-	size_t slots_bytes = units * sizeof(union page_slot);
-	size_t holes_bytes = ((size_t)1 << PAGE_MAP_LEAF_BITS) / os_page_bytes() / 8;
-	*map_bytes = head_bytes + slots_bytes + holes_bytes + ((size_t)1 << PAGE_MAP_LEAF_BITS) / 8 / 8;
+	size_t units = units_in_leaf(), leaf_bytes = (size_t)1 << PAGE_MAP_LEAF_BITS;
+	size_t slots_at = round_up(sizeof(struct page_map_leaf) + units, 64);
+	size_t holes_at = slots_at + units * sizeof(union page_slot);
+	size_t far_bits_at = round_up(holes_at + leaf_bytes / os_page_bytes() / 8, os_page_bytes());
+	*map_bytes = far_bits_at + leaf_bytes / 8 / 8;
 	struct page_map_leaf *leaf = os_map(*map_bytes, 64);
 	if (leaf) {
-		leaf->slots = (union page_slot *)((char *)leaf + head_bytes);
-		leaf->holes = (_Atomic uint64_t *)((char *)leaf->slots + slots_bytes);
-		leaf->free_bits = (uint64_t *)((char *)leaf->holes + holes_bytes);
+		leaf->slots = (union page_slot *)((char *)leaf + slots_at);
+		leaf->holes = (_Atomic uint64_t *)((char *)leaf + holes_at);
+		leaf->far_bits = (uint64_t *)((char *)leaf + far_bits_at);
 	}
 	return leaf;
 }

@@ -33,16 +33,21 @@ enum {
 	PAGE_MAP_ROOTS = 1 << (PAGE_MAP_ADDRESS_BITS - PAGE_MAP_LEAF_BITS),
 };
 
+/* Blocks whose bits lie beside the descriptor; those of pages with more lie apart, where they take more memory. */
+enum { PAGE_MAP_NEAR_BLOCKS = 512 };
+
 union page_slot {
-	struct page page;
+	struct {
+		struct page page;
+		uint64_t near_bits[PAGE_MAP_NEAR_BLOCKS / 64] __attribute__((aligned(64)));
+	};
 	struct page_large large;
-	uint8_t line[64];
 };
 
 struct page_map_leaf {
 	union page_slot *slots;
 	_Atomic uint64_t *holes; /* one bit per OS page, see holes.h */
-	uint64_t *free_bits;     /* one bit per 8 bytes, see page.h */
+	uint64_t *far_bits;      /* one bit per 8 bytes, see page_map_free_bits */
 	_Atomic uint8_t kinds[];
 };
 
@@ -76,12 +81,6 @@ static inline size_t page_map_unit_of(const void *address)
 	return page_map_offset_in_leaf(address) >> page_map_shift;
 }
 
-/* The bits of a page's free blocks, by its base. */
-static inline uint64_t *page_map_free_bits(const void *base)
-{
-	return page_map_leaf_of(base)->free_bits + page_map_offset_in_leaf(base) / 8 / 64;
-}
-
 /* Where the kind of an address is, or NULL: outside of the window and of all leaves. */
 static inline _Atomic uint8_t *page_map_kind_place(const void *address)
 {
@@ -112,6 +111,20 @@ static inline struct page *page_map_page(const void *block)
 {
 	union page_slot *slot = page_map_slot(block);
 	return &(slot - slot->page.back_units)->page;
+}
+
+/* Bits for any number of blocks in the memory from base on, which is a multiple of 512 bytes. */
+static inline uint64_t *page_map_far_bits(const void *base)
+{
+	return page_map_leaf_of(base)->far_bits + page_map_offset_in_leaf(base) / 8 / 64;
+}
+
+/* The bits of a page's free blocks (page.h). */
+static inline uint64_t *page_map_free_bits(struct page *page, uint32_t page_blocks)
+{
+	if (page_blocks <= PAGE_MAP_NEAR_BLOCKS)
+		return ((union page_slot *)page)->near_bits;
+	return page_map_far_bits(page->base);
 }
 
 /* Makes sure that leaves exist for a range. False: no memory. Thread-safe. */

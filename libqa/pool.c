@@ -44,6 +44,17 @@ bool pool_row(unsigned size_class, struct pool_row *row)
 	return row->name[0] != '\0';
 }
 
+unsigned pool_find(const char *name)
+{
+	unsigned size_class = 0;
+	pool_lock();
+	for (unsigned i = 0; i < QA_POOLS_MAX && size_class == 0; i++)
+		if (name[0] != '\0' && strcmp(pools[i].row.name, name) == 0)
+			size_class = QA_CLASS_POOL_ + i;
+	pool_unlock();
+	return size_class;
+}
+
 /* With the lock held: a free entry; *error says why there is none. */
 static struct pool *find_vacant(const char *name, int *error)
 {
@@ -112,12 +123,12 @@ int qa_pool_destroy(struct qa_pool *public)
 	pool_lock();
 	unsigned size_class = class_of(pool);
 	trim_lock();
-	bool is_drained = drain_class(size_class);
+	bool is_drained = drain_class(size_class, true) == 0;
 	shared_release_kept(size_class);
 	if (!is_drained || shared_read_counts(size_class).out_blocks > 0) {
 		error = -EBUSY;
 	} else {
-		space_return_empty();
+		space_return_empty(0, UINT64_MAX);
 		space_reassign_empty(size_class, qa_class_of_(size_classes[size_class].block_size));
 		memset(pool->row.name, 0, sizeof pool->row.name);
 	}

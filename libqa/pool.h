@@ -18,6 +18,9 @@ struct pool_row {
 /* Of a class behind the size classes. False: no pool has it now. With the lock held. */
 bool pool_row(unsigned size_class, struct pool_row *row);
 
+/* The class of the pool of that name, 0: there is none. */
+unsigned pool_find(const char *name);
+
 /* No allocation takes it. Also around fork, see fork.c. */
 void pool_lock(void);
 void pool_unlock(void);

@@ -141,7 +141,7 @@ static void place(struct shared *s, struct page *page, const struct size_class *
 static void fill_a_hole(struct shared *s, struct page *page, const struct size_class *c)
 {
 	holed_unlink(s, page);
-	struct holes_filled filled = holes_fill_first(page, c, page_map_free_bits(page->base));
+	struct holes_filled filled = holes_fill_first(page, c, page_map_free_bits(page, c->page_blocks));
 	page->missing -= filled.blocks;
 	page->first_word = 0;
 	subtract(&s->hole_bytes, filled.bytes);
@@ -152,7 +152,7 @@ static void fill_a_hole(struct shared *s, struct page *page, const struct size_c
 /* All blocks of a page are free. */
 static void set_all_bits(struct page *page, const struct size_class *c)
 {
-	uint64_t *bits = page_map_free_bits(page->base);
+	uint64_t *bits = page_map_free_bits(page, c->page_blocks);
 	uint32_t words = c->page_blocks / 64, rest = c->page_blocks % 64;
 	memset(bits, 0xff, words * sizeof *bits);
 	if (rest > 0)
@@ -188,7 +188,7 @@ static struct page *page_with_free(struct shared *s, unsigned size_class)
 /* Moves up to most blocks of the best page to the end of a chain; returns how many. */
 static uint32_t page_take(struct shared *s, struct page *page, const struct size_class *c, uint32_t most, void ***tail)
 {
-	uint64_t *bits = page_map_free_bits(page->base);
+	uint64_t *bits = page_map_free_bits(page, c->page_blocks);
 	uint32_t available = free_blocks(page, c), count = 0, word = page->first_word;
 	if (most > available)
 		most = available;
@@ -261,7 +261,7 @@ static void set_bit(struct page *page, const struct size_class *c, void *block)
 	uint32_t offset = (uint32_t)((char *)block - page->base), number = size_class_block_number(c, offset);
 	if (QA_UNLIKELY_(number * c->block_size != offset || number >= c->page_blocks))
 		fatal_block("freed what is not the start of a block", block, c->block_size, UINT32_MAX);
-	uint64_t *word = &page_map_free_bits(page->base)[number / 64], bit = (uint64_t)1 << (number % 64);
+	uint64_t *word = &page_map_free_bits(page, c->page_blocks)[number / 64], bit = (uint64_t)1 << (number % 64);
 	if (QA_UNLIKELY_((*word & bit) != 0 || page->used == 0))
 		fatal_block("freed twice", block, c->block_size, UINT32_MAX);
 	*word |= bit;
@@ -379,7 +379,7 @@ static void begin_walk(struct shared *s, struct page *page, const struct size_cl
 	page_leave(s, page);
 	page->place = PAGE_RETURNING;
 	page->is_walked = 1;
-	uint64_t *bits = page_map_free_bits(page->base);
+	uint64_t *bits = page_map_free_bits(page, c->page_blocks);
 	memcpy(walk_bits, bits, bits_bytes(c));
 	memset(bits, 0, bits_bytes(c));
 }
@@ -387,7 +387,7 @@ static void begin_walk(struct shared *s, struct page *page, const struct size_cl
 /* With the lock held: what the walker has left comes back, to what was freed meanwhile. */
 static void end_walk(struct shared *s, struct page *page, const struct size_class *c, struct holes_made made)
 {
-	uint64_t *bits = page_map_free_bits(page->base);
+	uint64_t *bits = page_map_free_bits(page, c->page_blocks);
 	for (size_t i = 0; i < bits_bytes(c) / sizeof *bits; i++)
 		bits[i] |= walk_bits[i];
 	page->first_word = 0;

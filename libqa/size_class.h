@@ -27,12 +27,10 @@ struct size_class {
 
 extern struct size_class size_classes[QA_CACHES_]; /* 0 and the large one are not used */
 
-/* Behind the last class: from 1 to here, exclusive, are the size classes and the named pools made so far. Any thread.
- */
+/* Behind the last class: from 1 to here, exclusive, are the size classes and the pools made so far. Any thread. */
 unsigned size_class_end(void);
 
-/* Class of a block of the malloc family (aligned to 16), by (size + 15) / 16, for sizes up to SIZE_CLASS_TABLE_BYTES.
- */
+/* Class of a block of the malloc family (aligned to 16), by (size + 15) / 16, up to SIZE_CLASS_TABLE_BYTES. */
 extern const uint8_t size_class_table[SIZE_CLASS_TABLE_BYTES / 16 + 1];
 
 /* Class of a block that is aligned to 8 or less, by (size + 7) / 8, for the same sizes. */
@@ -62,8 +60,7 @@ static inline unsigned size_class_of_malloc(size_t size)
 	return size <= SIZE_CLASS_MAX_BYTES ? qa_class_of_(size) : QA_CLASS_LARGE_;
 }
 
-/* The class for a size and an alignment (a power of two), or QA_CLASS_LARGE_: too large, or aligned to more than an OS
- * page. */
+/* The class for a size and an alignment (a power of two), or QA_CLASS_LARGE_: too large, or aligned above 4 KiB. */
 unsigned size_class_of_aligned(size_t size, size_t align);
 
 #pragma GCC visibility pop

@@ -53,10 +53,12 @@ void space_lock(void)
 {
 	pthread_mutex_lock(&space.lock);
 }
+
 void space_unlock(void)
 {
 	pthread_mutex_unlock(&space.lock);
 }
+
 uint32_t space_page_size_bytes(void)
 {
 	return space.page_size_bytes;
@@ -313,13 +315,22 @@ static unsigned unit_in_chunk(const struct page *page)
 	return (unsigned)((size_t)(page->base - page->chunk->base) / space.page_size_bytes);
 }
 
-/* With the lock held: marks all waiting pages in their chunks; returns the chunks, linked by next_return. */
-static struct chunk *collect_returning(void)
+/* With the lock held: marks waiting pages in their chunks; returns the chunks, linked by next_return. */
+static struct chunk *collect_returning(unsigned size_class, uint64_t most_bytes)
 {
 	struct chunk *chunks = NULL;
 	for (unsigned span = 0; span < SPANS; span++) {
-		for (struct page *page = space.empty[span]; page; page = page->next) {
+		struct page *waiting = space.empty[span];
+		space.empty[span] = NULL;
+		for (struct page *page = waiting, *next; page; page = next) {
 			struct chunk *chunk = page->chunk;
+			uint64_t bytes = page_bytes(page) - (uint64_t)page->hole_pages * os_page_bytes();
+			next = page->next;
+			if ((size_class != 0 && page->size_class != size_class) || bytes > most_bytes) {
+				link_waiting(page);
+				continue;
+			}
+			most_bytes -= bytes;
 			if (!chunk->is_returning) {
 				chunk->is_returning = true;
 				chunk->next_return = chunks;
@@ -327,7 +338,6 @@ static struct chunk *collect_returning(void)
 			}
 			bits_set(chunk->returning, unit_in_chunk(page), 1u << span, true);
 		}
-		space.empty[span] = NULL;
 	}
 	return chunks;
 }
@@ -337,8 +347,10 @@ static struct page *returning_page(const struct chunk *chunk, unsigned unit)
 	return &page_map_slot(chunk->base + (size_t)unit * space.page_size_bytes)->page;
 }
 
-/* With the lock held: the pages of these units are no more. The addresses must still be ours, and with them the
- * descriptors. Returns the bytes that they held. */
+/*
+ * With the lock held: the pages of these units are no more. The addresses must still be ours, and with them the
+ * descriptors. Returns the bytes that they held.
+ */
 static uint64_t drop_units(struct chunk *chunk, unsigned first, unsigned count)
 {
 	uint64_t bytes = 0;
@@ -374,8 +386,10 @@ static unsigned run_of_returning(const struct chunk *chunk, unsigned *first)
 	return end - *first;
 }
 
-/* With the lock held: a chunk that would become all clean goes as a whole; it leaves the list, so that nobody takes
- * from it. Its pages are forgotten now: once it is unmapped, others may have its addresses and their descriptors. */
+/*
+ * With the lock held: a chunk that would become all clean goes as a whole; it leaves the list, so that nobody takes
+ * from it. Its pages are forgotten now: once it is unmapped, others may have its addresses and their descriptors.
+ */
 static bool detach_if_all_clean(struct chunk *chunk, uint64_t *returned_bytes)
 {
 	unsigned returning = 0;
@@ -395,6 +409,10 @@ static bool detach_if_all_clean(struct chunk *chunk, uint64_t *returned_bytes)
 
 static void return_chunk_whole(struct chunk *chunk)
 {
+	/* The bits of its pages' blocks, too: they are set anew with each page. */
+	size_t bits_bytes = space.chunk_bytes / 8 / 8;
+	if (bits_bytes % os_page_bytes() == 0)
+		os_return(page_map_far_bits(chunk->base), bits_bytes);
 	bool is_unmapped = os_unmap(chunk->base, space.chunk_bytes);
 	space_lock();
 	if (is_unmapped)
@@ -423,11 +441,11 @@ static uint64_t return_chunk_runs(struct chunk *chunk)
 	return returned_bytes;
 }
 
-uint64_t space_return_empty(void)
+uint64_t space_return_empty(unsigned size_class, uint64_t most_bytes)
 {
 	uint64_t returned_bytes = 0;
 	space_lock();
-	struct chunk *chunks = collect_returning();
+	struct chunk *chunks = collect_returning(size_class, most_bytes);
 	space_unlock();
 	while (chunks) {
 		struct chunk *chunk = chunks;

@@ -47,10 +47,11 @@ struct space_cursor {
 bool space_next_unit(struct space_cursor *cursor, char **unit);
 
 /*
- * Returns all waiting empty pages to the OS, neighbours in one call, outside the lock. Pages that the kernel does not
- * take (locked memory) stay as they were. One caller at a time (trim.c). Returns the bytes that went back.
+ * Returns waiting empty pages to the OS, neighbours in one call, outside the lock: those that were last of that class
+ * (0: of any), and of these no more than most_bytes. Pages that the kernel does not take (locked memory) stay as they
+ * were. One caller at a time (trim.c). Returns the bytes that went back.
  */
-uint64_t space_return_empty(void);
+uint64_t space_return_empty(unsigned size_class, uint64_t most_bytes);
 
 /* Around fork, see fork.c. */
 void space_lock(void);

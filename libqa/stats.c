@@ -5,6 +5,8 @@
  */
 #include "stats.h"
 
+#include <string.h>
+
 #include "check.h"
 #include "heap.h"
 #include "init.h"
@@ -14,8 +16,6 @@
 #include "shared.h"
 #include "space.h"
 #include "transfer.h"
-
-#include <string.h>
 
 /* What all heaps have of one class. */
 struct heap_sums {

@@ -7,13 +7,17 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <string.h>
 
 #include "drain.h"
 #include "init.h"
 #include "os.h"
+#include "page_map.h"
+#include "pool.h"
 #include "shared.h"
 #include "size_class.h"
 #include "space.h"
+#include "stats.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -21,46 +25,141 @@ void trim_lock(void)
 {
 	pthread_mutex_lock(&lock);
 }
+
 void trim_unlock(void)
 {
 	pthread_mutex_unlock(&lock);
 }
 
-/* Partly used pages: what no block that is out has a byte of. */
-static uint64_t return_inside(void)
+/* What a trim is about: one class, or all of them (0), and how much of it may go back at most. */
+struct scope {
+	unsigned size_class;
+	uint64_t most_bytes;
+};
+
+struct cached {
+	uint64_t held_bytes, cached_bytes;
+};
+
+/* Not with trim's lock: the names of pools have a lock that comes before it. */
+static struct cached read_cached(const struct scope *scope)
+{
+	struct qa_class_stats row;
+	struct qa_stats stats;
+	if (scope->size_class != 0) {
+		pool_lock();
+		stats_fill_class(&row, scope->size_class);
+		pool_unlock();
+		return (struct cached){row.held_bytes, row.cached_bytes};
+	}
+	qa_stats(&stats, NULL, 0);
+	return (struct cached){stats.held_bytes, stats.cached_bytes};
+}
+
+/* Partly used pages: what no block that is out has a byte of. A page that has more than may go is left as it is. */
+static uint64_t return_inside(const struct scope *scope)
 {
 	struct space_cursor cursor = {0};
 	uint64_t returned_bytes = 0;
-	for (char *unit; space_next_unit(&cursor, &unit);)
-		returned_bytes += shared_return_inside(unit);
+	for (char *unit; space_next_unit(&cursor, &unit);) {
+		unsigned kind = page_map_kind(unit);
+		if (kind == QA_CLASS_NONE_ || kind == QA_CLASS_LARGE_ ||
+		    (scope->size_class != 0 && kind != scope->size_class))
+			continue;
+		uint64_t page_bytes = (uint64_t)size_classes[kind].span_pages * space_page_size_bytes();
+		if (page_bytes <= scope->most_bytes - returned_bytes)
+			returned_bytes += shared_return_inside(unit);
+	}
 	return returned_bytes;
 }
 
-static uint64_t trim_all(uint64_t *threads_skipped)
+static uint64_t drain(unsigned size_class)
 {
-	*threads_skipped = drain_heaps();
+	if (size_class != 0) {
+		uint64_t skipped = drain_class(size_class, false);
+		shared_release_kept(size_class);
+		return skipped;
+	}
+	uint64_t skipped = drain_heaps();
 	drain_transfers();
 	unsigned end = size_class_end();
 	for (unsigned i = 1; i < end; i++)
 		shared_release_kept(i);
-	return space_return_empty() + return_inside();
+	return skipped;
 }
 
-int qa_trim(const struct qa_trim_options *options, struct qa_trim_result *result)
+/* When some has to stay, the pages that wait empty go first: caches are left alone if that is enough. */
+static uint64_t trim_scope(const struct scope *whole, uint64_t *threads_skipped)
 {
-	if (options && (options->size != sizeof *options || options->flags != 0))
+	struct scope scope = *whole;
+	uint64_t returned_bytes = 0;
+	if (scope.most_bytes != UINT64_MAX)
+		returned_bytes = space_return_empty(scope.size_class, scope.most_bytes);
+	scope.most_bytes -= returned_bytes;
+	if (scope.most_bytes < os_page_bytes())
+		return returned_bytes;
+	*threads_skipped = drain(scope.size_class);
+	uint64_t empty_bytes = space_return_empty(scope.size_class, scope.most_bytes);
+	scope.most_bytes -= empty_bytes;
+	return returned_bytes + empty_bytes + return_inside(&scope);
+}
+
+/* The size class with blocks of just that size; 0: there is none. */
+static unsigned find_class(uint64_t block_size)
+{
+	for (unsigned i = 1; i < QA_CLASS_POOL_; i++)
+		if (size_classes[i].block_size == block_size)
+			return i;
+	return 0;
+}
+
+/* The options as this version knows them. Of a later one, only those that mean nothing here are understood. */
+static int read_options(const struct qa_trim_options *given, struct qa_trim_options *options)
+{
+	*options = (struct qa_trim_options){0};
+	if (!given)
+		return 0;
+	if (given->size < offsetof(struct qa_trim_options, block_size))
 		return -EINVAL;
+	for (size_t i = sizeof *options; i < given->size; i++)
+		if (((const char *)given)[i] != 0)
+			return -EINVAL;
+	memcpy(options, given, given->size < sizeof *options ? given->size : sizeof *options);
+	return options->flags != 0 || (options->pool && options->block_size != 0) ? -EINVAL : 0;
+}
+
+static int find_scope(const struct qa_trim_options *options, struct scope *scope)
+{
+	*scope = (struct scope){.most_bytes = UINT64_MAX};
+	if (options->pool)
+		scope->size_class = pool_find(options->pool);
+	else if (options->block_size != 0)
+		scope->size_class = find_class(options->block_size);
+	return scope->size_class == 0 && (options->pool || options->block_size != 0) ? -ENOENT : 0;
+}
+
+int qa_trim(const struct qa_trim_options *given, struct qa_trim_result *result)
+{
 	int saved = errno;
-	struct qa_stats before, after;
+	struct qa_trim_options options;
 	struct qa_trim_result done = {0};
+	struct scope scope;
 	uint64_t start_us = os_clock_us();
 	init_ensure();
+	int error = read_options(given, &options);
+	if (error == 0)
+		error = find_scope(&options, &scope);
+	if (error != 0)
+		return error;
 	/* Outside of the lock: they take that of the pools, which comes before it. */
-	qa_stats(&before, NULL, 0);
+	struct cached before = read_cached(&scope);
+	if (options.keep_bytes > 0)
+		scope.most_bytes =
+			before.cached_bytes > options.keep_bytes ? before.cached_bytes - options.keep_bytes : 0;
 	trim_lock();
-	done.returned_bytes = trim_all(&done.threads_skipped);
+	done.returned_bytes = trim_scope(&scope, &done.threads_skipped);
 	trim_unlock();
-	qa_stats(&after, NULL, 0);
+	struct cached after = read_cached(&scope);
 	done.held_before_bytes = before.held_bytes;
 	done.held_after_bytes = after.held_bytes;
 	done.cached_before_bytes = before.cached_bytes;

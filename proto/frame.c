@@ -44,8 +44,7 @@ static const struct {
 	{ARRAY, 2},   {ARRAY, 4},   {MAP, 2},     {MAP, 4},                   /* array and map, 16 and 32 */
 };
 
-/* Reads the header at data; available is at least 1. False when the length is not all there: then only header_bytes
- * counts. */
+/* Reads the header at data; available is at least 1. False: the length is not all there, only header_bytes counts. */
 static bool read_header(const uint8_t *data, uint64_t available, struct header *header)
 {
 	uint8_t first = data[0];
@@ -117,8 +116,7 @@ static void take_value(struct scan *scan, const struct header *header)
 		scan->depth--;
 }
 
-/* Not finished: too large already, or wait for the least size. extra_bytes is what the value at hand needs beyond
- * offset. */
+/* Not finished: too large already, or wait for the least size. extra_bytes: what this value needs beyond offset. */
 static enum qp_frame more_needed(const struct scan *scan, uint32_t extra_bytes, size_t max_bytes, size_t *size_bytes)
 {
 	uint64_t owed = scan->owed_bytes > 0 ? scan->owed_bytes - 1 : 0; /* without the value at hand */

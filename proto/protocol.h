@@ -22,6 +22,8 @@
 #define QP_CONNECTIONS_OF_UID 1024u
 #define QP_CONNECTIONS_BEFORE_HELLO 64u
 #define QP_REQUESTS_OF_CLIENT 64u
+#define QP_WATCHES_OF_CLIENT 64u
+#define QP_WATCH_MS 100u /* the shortest interval of a watch */
 
 #define QP_QUEUE_TARGET_BYTES (256u << 10)
 #define QP_QUEUE_CLIENT_BYTES (4u << 20)

@@ -20,12 +20,14 @@ enum qp_kind { QP_REQUEST = 0, QP_RESPONSE = 1, QP_NOTIFICATION = 2 };
 struct qp_message {
 	enum qp_kind kind;
 	uint32_t id; /* 0 in a notification */
-	/* "" in a response, and when it is not a string: bad_request; one of 32 bytes or more is "?", which no method
-	 * is called */
+	/*
+	 * "" in a response, and when it is not a string: bad_request. One of 32 bytes or more is "?", which no method
+	 * is called.
+	 */
 	char method[32];
-	bool has_error;      /* response: body is the error, not the result */
-	msgpack_object body; /* params, result or error: a map (an empty or one-element array is unwrapped), or what
-				else came */
+	bool has_error; /* response: body is the error, not the result */
+	/* params, result or error: a map (an empty or one-element array is unwrapped), or what else came */
+	msgpack_object body;
 	msgpack_zone zone;
 };
 

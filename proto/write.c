@@ -67,7 +67,7 @@ void qp_write_bool(struct qp_buffer *out, bool value)
 		msgpack_pack_false(&packer);
 }
 
-static void write_nil(struct qp_buffer *out)
+void qp_write_nil(struct qp_buffer *out)
 {
 	msgpack_packer packer = packer_to(out);
 
@@ -87,7 +87,7 @@ void qp_write_result(struct qp_buffer *out, uint32_t id)
 	qp_write_array(out, 4);
 	qp_write_u64(out, 1);
 	qp_write_u64(out, id);
-	write_nil(out);
+	qp_write_nil(out);
 }
 
 void qp_write_error_begin(struct qp_buffer *out, uint32_t id, const char *code, const char *message,
@@ -103,7 +103,7 @@ void qp_write_error_begin(struct qp_buffer *out, uint32_t id, const char *code, 
 
 void qp_write_error_end(struct qp_buffer *out)
 {
-	write_nil(out);
+	qp_write_nil(out);
 }
 
 void qp_write_error(struct qp_buffer *out, uint32_t id, const char *code, const char *message)

@@ -17,8 +17,10 @@
 void qp_write_request(struct qp_buffer *out, uint32_t id, const char *method);
 /* [1, id, nil, <result>]: the caller writes the result map next. */
 void qp_write_result(struct qp_buffer *out, uint32_t id);
-/* [1, id, {code, message, + extra_pairs}, nil] in two parts: between them the caller writes extra_pairs keys with
- * values. */
+/*
+ * [1, id, {code, message, + extra_pairs}, nil] in two parts: between them the caller writes extra_pairs keys with
+ * values.
+ */
 void qp_write_error_begin(struct qp_buffer *out, uint32_t id, const char *code, const char *message,
 			  uint32_t extra_pairs);
 void qp_write_error_end(struct qp_buffer *out);
@@ -32,6 +34,7 @@ void qp_write_array(struct qp_buffer *out, uint32_t elements);
 void qp_write_string(struct qp_buffer *out, const char *text);
 void qp_write_u64(struct qp_buffer *out, uint64_t value);
 void qp_write_bool(struct qp_buffer *out, bool value);
+void qp_write_nil(struct qp_buffer *out);
 
 /* A key and its value. */
 void qp_write_key_string(struct qp_buffer *out, const char *key, const char *text);

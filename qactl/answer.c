@@ -9,7 +9,6 @@
 #include <sysexits.h>
 
 #include "output.h"
-#include "protocol.h"
 #include "text.h"
 
 struct answer {
@@ -23,6 +22,7 @@ static const struct answer answers[] = {
 	{"unknown_method", EX_PROTOCOL, NULL},
 	{"version", EX_PROTOCOL, NULL},
 	{"no_target", EX_NOUSER, NULL},
+	{"no_class", EX_NOUSER, "has no such size class or pool; 'qactl stats --all-classes' shows those that it has"},
 	{"gone", EX_NOUSER, "ended while it was asked"},
 	{"timeout", EX_TEMPFAIL,
 	 "did not answer in time; is it stopped (state T in ps), or starved of processor time?"},

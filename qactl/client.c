@@ -231,7 +231,8 @@ static int take_frame(struct client *client, size_t frame_bytes)
 		return error == -ENOMEM ? error : -EPROTO;
 	}
 	client->message_bytes = frame_bytes;
-	if (client->message.kind == QP_RESPONSE)
+	if (client->message.kind == QP_RESPONSE ||
+	    (client->message.kind == QP_NOTIFICATION && client->takes_notifications))
 		return 1;
 	drop_message(client);
 	return 0;

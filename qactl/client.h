@@ -29,12 +29,13 @@ struct client {
 	struct qp_message message; /* the response handed out last */
 	size_t message_bytes;      /* its frame, at the front of in; 0: none */
 	struct client_attempt attempts[QP_ADDRESSES];
-	int attempt_count;      /* the last is the one that worked, if any did */
-	bool is_address_chosen; /* by --socket or QAD_SOCKET, not one of the usual ones */
-	bool is_option;         /* by --socket */
-	int waited_ms;          /* the deadline that passed, with -ETIMEDOUT */
-	char refusal[512];      /* what qad said to hello */
-	const char *detail;     /* what was wrong, with -EPROTO and -EBUSY */
+	int attempt_count;        /* the last is the one that worked, if any did */
+	bool is_address_chosen;   /* by --socket or QAD_SOCKET, not one of the usual ones */
+	bool is_option;           /* by --socket */
+	int waited_ms;            /* the deadline that passed, with -ETIMEDOUT */
+	char refusal[512];        /* what qad said to hello */
+	bool takes_notifications; /* client_receive hands out these too; else they are dropped */
+	const char *detail;       /* what was wrong, with -EPROTO and -EBUSY */
 };
 
 void client_init(struct client *client);

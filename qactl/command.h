@@ -5,6 +5,7 @@
 #define QACTL_COMMAND_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Each option is a bit: a command says which it takes, the command line which were given. */
 enum {
@@ -14,6 +15,14 @@ enum {
 	OPTION_JSON = 1 << 3,
 	OPTION_ALL = 1 << 4,
 	OPTION_ALL_CLASSES = 1 << 5,
+	OPTION_INTERVAL = 1 << 6,
+	OPTION_COUNT = 1 << 7,
+	OPTION_CLASS = 1 << 8,
+	OPTION_POOL = 1 << 9,
+	OPTION_KEEP = 1 << 10,
+	OPTION_NAME = 1 << 11,
+	OPTION_NO_START = 1 << 12,
+	OPTION_STATS_AT_EXIT = 1 << 13,
 };
 
 /* Those that may stand before the command's name, and that every command takes. */
@@ -23,6 +32,10 @@ struct request {
 	unsigned given;     /* options */
 	const char *socket; /* of --socket, else NULL */
 	const char *target; /* the operand, else NULL */
+	uint64_t interval_ms, count, block_size, keep_bytes;
+	const char *pool;
+	const char *name; /* of --name, else NULL */
+	char **words;     /* the command line of another program, ends with NULL */
 };
 
 struct command {
@@ -30,14 +43,20 @@ struct command {
 	const char *operand; /* what follows the name in the help: "TARGET", "" */
 	const char *summary; /* a line in the list of commands */
 	const char *description;
+	bool takes_command_line;                   /* the operand and all that follows: words, not a target */
 	unsigned options;                          /* besides the global ones */
 	unsigned target_optional_with;             /* options of which one makes the operand optional; 0: none does */
+	bool is_target_optional;                   /* it may always be left out */
 	int (*run)(const struct request *request); /* returns the exit status */
 };
 
 extern const struct command command_ps;
+extern const struct command command_run;
 extern const struct command command_stats;
 extern const struct command command_trim;
+extern const struct command command_watch;
+extern const struct command command_doctor;
+extern const struct command command_health;
 
 static inline bool command_takes_target(const struct command *command)
 {

@@ -7,7 +7,6 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
 
@@ -16,37 +15,9 @@
 #include "json.h"
 #include "output.h"
 #include "resolve.h"
+#include "stats_read.h"
 #include "stats_table.h"
 #include "write.h"
-
-/* Reads a result of stats; the caller finishes it even after an error. Returns an exit status. */
-static int read_stats(const msgpack_object *object, struct stats *stats)
-{
-	struct qp_reader reader = qp_reader_of(object);
-	const msgpack_object *rows;
-	size_t count;
-
-	target_read(&reader, &stats->target);
-	rows = qp_read_array(&reader, "classes", &count);
-	if (!reader.bad && !stats->target.has_figures)
-		reader.bad = "held_bytes";
-	if (reader.bad)
-		return answer_fail(&reader);
-	/* One more for the row of totals. */
-	stats->rows = calloc(count + 1, sizeof(*stats->rows));
-	if (!stats->rows) {
-		output_say("out of memory");
-		return EX_OSERR;
-	}
-	for (size_t i = 0; i < count; i++) {
-		struct qp_reader row = qp_reader_of(&rows[i]);
-
-		qp_read_class(&row, &stats->rows[stats->row_count++].figures);
-		if (row.bad)
-			return answer_fail(&row);
-	}
-	return 0;
-}
 
 static int print_json(const struct stats *stats)
 {
@@ -64,13 +35,12 @@ static int show(const struct request *request, const msgpack_object *object)
 	int status;
 
 	memset(&stats, 0, sizeof(stats));
-	status = read_stats(object, &stats);
+	status = stats_read(object, &stats);
 	if (status == 0 && (request->given & OPTION_JSON))
 		status = print_json(&stats);
 	else if (status == 0)
 		stats_print(stdout, &stats);
-	free(stats.rows);
-	target_finish(&stats.target);
+	stats_finish(&stats);
 	return status;
 }
 

@@ -24,6 +24,7 @@ enum { ON_THE_WAY = 16 };
 
 struct round {
 	struct client *client;
+	const struct request *request;
 	const struct resolve_result *targets;
 	struct trim *trims; /* of the same index; is_done: it worked */
 	bool *is_answered;
@@ -43,6 +44,20 @@ static void raise_status(struct round *round, int status)
 		round->status = status;
 }
 
+static void write_params(struct qp_buffer *out, const struct request *request, uint64_t pid)
+{
+	unsigned parts = request->given & (OPTION_CLASS | OPTION_POOL | OPTION_KEEP);
+
+	qp_write_map(out, 1 + (uint32_t)__builtin_popcount(parts));
+	qp_write_key_u64(out, "pid", pid);
+	if (parts & OPTION_CLASS)
+		qp_write_key_u64(out, "block_size", request->block_size);
+	if (parts & OPTION_POOL)
+		qp_write_key_string(out, "pool", request->pool);
+	if (parts & OPTION_KEEP)
+		qp_write_key_u64(out, "keep_bytes", request->keep_bytes);
+}
+
 static void ask_next(struct round *round)
 {
 	size_t index = round->asked++;
@@ -50,8 +65,7 @@ static void ask_next(struct round *round)
 	uint32_t id;
 
 	out = client_begin(round->client, "trim", &id);
-	qp_write_map(out, 1);
-	qp_write_key_u64(out, "pid", round->targets->matches[index].pid);
+	write_params(out, round->request, round->targets->matches[index].pid);
 	if (index == 0)
 		round->first_id = id;
 	round->deadlines_ms[index] = client_clock_ms() + CLIENT_TRIM_MS;
@@ -162,7 +176,8 @@ static void say_rest(struct round *round, size_t done)
 
 static int trim(struct client *client, const struct request *request, const struct resolve_result *targets)
 {
-	struct round round = {.client = client, .targets = targets, .is_everyone = !request->target};
+	struct round round = {
+		.client = client, .request = request, .targets = targets, .is_everyone = !request->target};
 	size_t done;
 
 	/* One more for the row of totals; calloc(0) may be NULL. */
@@ -195,6 +210,10 @@ static int run(const struct request *request)
 	struct client client;
 	int error, status;
 
+	if ((request->given & OPTION_CLASS) && (request->given & OPTION_POOL)) {
+		output_say("--class and --pool: a trim is of one of them, or of all");
+		return EX_USAGE;
+	}
 	client_init(&client);
 	error = client_open(&client, request->socket);
 	status = error < 0 ? client_fail(&client, error) : resolve_targets(&client, &query, &result);
@@ -216,7 +235,7 @@ const struct command command_trim = {
 		       "\n"
 		       "  held, cached  before and after, of libqa\n"
 		       "  rss           resident memory of the whole process\n",
-	.options = OPTION_JSON | OPTION_ALL,
+	.options = OPTION_JSON | OPTION_ALL | OPTION_CLASS | OPTION_POOL | OPTION_KEEP,
 	.target_optional_with = OPTION_ALL,
 	.run = run,
 };

@@ -122,10 +122,10 @@ json_t *json_from_class(const struct qp_class *row)
 	return object;
 }
 
-int json_print(json_t *value)
+static int print_as(json_t *value, size_t flags)
 {
 	/* jansson gives NULL only when out of memory, and a whole value is never printed in part. */
-	char *text = value ? json_dumps(value, JSON_INDENT(2) | JSON_ENSURE_ASCII) : NULL;
+	char *text = value ? json_dumps(value, flags | JSON_ENSURE_ASCII) : NULL;
 
 	json_decref(value);
 	if (!text) {
@@ -135,4 +135,14 @@ int json_print(json_t *value)
 	puts(text);
 	free(text);
 	return 0;
+}
+
+int json_print(json_t *value)
+{
+	return print_as(value, JSON_INDENT(2));
+}
+
+int json_print_line(json_t *value)
+{
+	return print_as(value, JSON_COMPACT);
 }

@@ -19,8 +19,9 @@ json_t *json_from_text(const char *text);
 /* A count; JSON here has integers up to 2^63 - 1, more becomes that. */
 json_t *json_from_u64(uint64_t value);
 
-/* Prints a value, which this takes over, and a newline. Returns 0, or 71 when there was no memory to make it (value may
- * be NULL). */
+/* Prints a value, which this takes over, and a newline. 0, or 71: no memory to make it (value may be NULL). */
 int json_print(json_t *value);
+/* The same on one line. */
+int json_print_line(json_t *value);
 
 #endif

@@ -4,7 +4,9 @@
  */
 #include "options.h"
 
+#include <errno.h>
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
 
@@ -22,7 +24,15 @@ struct option_row {
 static const struct option_row rows[] = {
 	{OPTION_ALL, 0, "all", NULL, "trim every target that TARGET means; without TARGET, all"},
 	{OPTION_ALL_CLASSES, 0, "all-classes", NULL, "show size classes without pages too"},
+	{OPTION_CLASS, 0, "class", "BYTES", "trim only blocks of just that size"},
+	{OPTION_POOL, 0, "pool", "NAME", "trim only the named pool"},
+	{OPTION_KEEP, 0, "keep", "BYTES", "leave so much of what is cached (with K, M or G)"},
+	{OPTION_INTERVAL, 'i', "interval", "SECONDS", "how often; 0.1 or more, 1 by default"},
+	{OPTION_COUNT, 'n', "count", "N", "end after so many times"},
 	{OPTION_JSON, 0, "json", NULL, "print JSON: integers in bytes"},
+	{OPTION_NAME, 0, "name", "NAME", "the program's label, as by QA_NAME"},
+	{OPTION_NO_START, 0, "no-start", NULL, "fail with 69 if no qad is reachable, and start none"},
+	{OPTION_STATS_AT_EXIT, 0, "stats-at-exit", NULL, "print what it held when it ended, on stderr"},
 	{OPTION_SOCKET, 's', "socket", "PATH", "qad's socket"},
 	{OPTION_HELP, 'h', "help", NULL, "show this help"},
 	{OPTION_VERSION, 'V', "version", NULL, "show the version"},
@@ -65,6 +75,77 @@ static int fail(const struct command *command, int option, const char *text)
 	return EX_USAGE;
 }
 
+static bool read_number(const char *text, uint64_t *value)
+{
+	static const char units[] = "KMG";
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	if (errno)
+		return false;
+	if (*end) {
+		const char *unit = strchr(units, *end);
+		unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+
+		if (!unit || end[1] || *value > UINT64_MAX >> shift)
+			return false;
+		*value <<= shift;
+	}
+	return true;
+}
+
+/* Milliseconds of a number of seconds. */
+static bool read_seconds(const char *text, uint64_t *value)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (end == text || *end || !(seconds >= 0.001) || seconds > 86400)
+		return false;
+	*value = (uint64_t)(seconds * 1000 + 0.5);
+	return true;
+}
+
+/* 0, or 64 after having said what is wrong. */
+static int take_value(const struct option_row *row, const struct command *command, struct request *request)
+{
+	bool is_good = true;
+	char shown[512];
+
+	switch (row->bit) {
+	case OPTION_SOCKET:
+		request->socket = optarg;
+		break;
+	case OPTION_NAME:
+		request->name = optarg;
+		break;
+	case OPTION_POOL:
+		request->pool = optarg;
+		break;
+	case OPTION_INTERVAL:
+		is_good = read_seconds(optarg, &request->interval_ms);
+		break;
+	case OPTION_COUNT:
+		is_good = read_number(optarg, &request->count) && request->count > 0;
+		break;
+	case OPTION_CLASS:
+		is_good = read_number(optarg, &request->block_size) && request->block_size > 0;
+		break;
+	case OPTION_KEEP:
+		is_good = read_number(optarg, &request->keep_bytes);
+		break;
+	}
+	if (is_good)
+		return 0;
+	text_escape(shown, sizeof(shown), optarg);
+	output_say("--%s %s: not a number that fits; it wants %s", row->name, shown, row->argument);
+	say_hint(command);
+	return EX_USAGE;
+}
+
 static int take(const struct option_row *row, const struct command *command, struct request *request)
 {
 	unsigned allowed = OPTIONS_GLOBAL | (command ? command->options : 0);
@@ -78,9 +159,7 @@ static int take(const struct option_row *row, const struct command *command, str
 		return EX_USAGE;
 	}
 	request->given |= row->bit;
-	if (row->bit == OPTION_SOCKET)
-		request->socket = optarg;
-	return 0;
+	return take_value(row, command, request);
 }
 
 int options_read(int argc, char **argv, bool stop, const struct command *command, struct request *request)
@@ -96,7 +175,7 @@ int options_read(int argc, char **argv, bool stop, const struct command *command
 	opterr = 0;
 	optind = 0; /* starts anew, also with the order of operands */
 	while (status == 0) {
-		option = getopt_long(argc, argv, stop ? "+:s:hV" : ":s:hV", long_options, NULL);
+		option = getopt_long(argc, argv, stop ? "+:s:hV" : ":s:hVi:n:", long_options, NULL);
 		if (option == -1)
 			break;
 		if (option == '?' || option == ':')
@@ -118,7 +197,7 @@ static void print_options(FILE *out, unsigned options)
 			snprintf(letter, sizeof(letter), "-%c, ", rows[i].letter);
 		snprintf(text, sizeof(text), "%4s--%s%s%s", letter, rows[i].name, rows[i].argument ? " " : "",
 			 rows[i].argument ? rows[i].argument : "");
-		fprintf(out, "  %-18s  %s\n", text, rows[i].help);
+		fprintf(out, "  %-22s  %s\n", text, rows[i].help);
 	}
 }
 
@@ -140,17 +219,20 @@ void options_print_help(FILE *out, const struct command *const *commands)
 	fputs("\nqad is looked for at QAD_SOCKET; else at /run/qad/qad.sock,\n"
 	      "$XDG_RUNTIME_DIR/qad/qad.sock and /tmp/qad-UID/qad.sock.\n"
 	      "\nExit status: 0 done, 64 usage, 67 no such target, 69 qad not reachable, 74 output\n"
-	      "failed, 75 no answer in time, 76 protocol error, 77 not allowed. See qactl(1).\n",
+	      "failed, 75 no answer in time, 76 protocol error, 77 not allowed; of run: that of\n"
+	      "the program. See qactl(1).\n",
 	      out);
 }
 
 void options_print_command_help(FILE *out, const struct command *command)
 {
-	bool optional = command->target_optional_with != 0;
+	bool optional = command->target_optional_with != 0 || command->is_target_optional;
 
 	fprintf(out, "Usage: qactl %s [OPTION]...", command->name);
 	if (command_takes_target(command))
 		fprintf(out, optional ? " [%s]" : " %s", command->operand);
+	if (command->takes_command_line)
+		fputs(" [ARGUMENT]...", out);
 	fprintf(out, "\n%s\nOptions:\n", command->description);
 	print_options(out, command->options | (OPTIONS_GLOBAL & ~OPTION_VERSION));
 }

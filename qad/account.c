@@ -5,10 +5,9 @@
 
 #include <stdlib.h>
 
-#include "protocol.h"
-
-void accounts_init(struct accounts *accounts)
+void accounts_init(struct accounts *accounts, size_t limit_bytes)
 {
+	accounts->limit_bytes = limit_bytes;
 	list_init(&accounts->all);
 }
 
@@ -26,6 +25,7 @@ struct account *account_acquire(struct accounts *accounts, uid_t uid)
 	account = calloc(1, sizeof(*account));
 	if (account == NULL)
 		return NULL;
+	account->limit_bytes = accounts->limit_bytes;
 	account->uid = uid;
 	account->references = 1;
 	list_append(&accounts->all, &account->link);
@@ -40,9 +40,18 @@ void account_release(struct account *account)
 	free(account);
 }
 
+size_t account_count(const struct accounts *accounts)
+{
+	size_t count = 0;
+
+	for (const struct list *link = accounts->all.next; link != &accounts->all; link = link->next)
+		count++;
+	return count;
+}
+
 bool account_charge(struct account *account, size_t bytes)
 {
-	if (bytes > QP_MEMORY_OF_UID_BYTES - account->memory_bytes)
+	if (bytes > account->limit_bytes - account->memory_bytes)
 		return false;
 	account->memory_bytes += bytes;
 	return true;

@@ -15,6 +15,7 @@
 
 struct account {
 	struct list link;
+	size_t limit_bytes; /* of memory_bytes */
 	uid_t uid;
 	size_t references;  /* connections, also those before hello */
 	size_t connections; /* after hello */
@@ -23,14 +24,18 @@ struct account {
 
 struct accounts {
 	struct list all;
+	size_t limit_bytes;
 };
 
-void accounts_init(struct accounts *accounts);
+void accounts_init(struct accounts *accounts, size_t limit_bytes);
 
 /* The account of a uid with one reference more, or NULL without memory. */
 struct account *account_acquire(struct accounts *accounts, uid_t uid);
 /* The last reference frees it; by then nothing is charged. NULL is allowed. */
 void account_release(struct account *account);
+
+/* How many users have one. */
+size_t account_count(const struct accounts *accounts);
 
 /* False, and nothing charged, when that would be above the limit of a user. */
 bool account_charge(struct account *account, size_t bytes);

@@ -5,7 +5,7 @@
 
 #include "write.h"
 
-void describe_target(struct qp_buffer *out, const struct target *target, const struct process_sample *sample)
+void describe_target_briefly(struct qp_buffer *out, const struct target *target, const struct process_sample *sample)
 {
 	qp_write_key_u64(out, "pid", (uint64_t)target->peer->who.pid);
 	qp_write_key_u64(out, "uid", target->peer->who.uid);
@@ -13,11 +13,16 @@ void describe_target(struct qp_buffer *out, const struct target *target, const s
 	qp_write_key_string(out, "name", target->name);
 	qp_write_key_u64(out, "uptime_s", sample->uptime_s);
 	qp_write_key_u64(out, "inner_pid", target->inner_pid);
-	qp_write_key_string(out, "cgroup", target->process.cgroup);
-	qp_write_key_string(out, "exe", target->process.exe);
 	qp_write_key_string(out, "version", target->version);
 	qp_write_key_u64(out, "rss_bytes", sample->rss_bytes);
 	qp_write_key_bool(out, "silent", target->is_silent);
+}
+
+void describe_target(struct qp_buffer *out, const struct target *target, const struct process_sample *sample)
+{
+	describe_target_briefly(out, target, sample);
+	qp_write_key_string(out, "cgroup", target->process.cgroup);
+	qp_write_key_string(out, "exe", target->process.exe);
 }
 
 void describe_totals(struct qp_buffer *out, const struct qp_totals *totals, uint64_t age_ms)

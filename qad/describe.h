@@ -12,11 +12,14 @@
 /* How many pairs each adds to the caller's map. */
 enum {
 	DESCRIBE_TARGET_PAIRS = 11,
+	DESCRIBE_BRIEF_PAIRS = 9,
 	DESCRIBE_TOTALS_PAIRS = 1 + QP_TOTALS_PAIRS,
 	DESCRIBE_STATS_PAIRS = DESCRIBE_TARGET_PAIRS + DESCRIBE_TOTALS_PAIRS + 1,
 };
 
 void describe_target(struct qp_buffer *out, const struct target *target, const struct process_sample *sample);
+/* Without cgroup and exe, which may be long and do not change. */
+void describe_target_briefly(struct qp_buffer *out, const struct target *target, const struct process_sample *sample);
 void describe_totals(struct qp_buffer *out, const struct qp_totals *totals, uint64_t age_ms);
 
 /* A whole map: the result of stats. */

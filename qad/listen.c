@@ -19,7 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "protocol.h"
 #include "socket_file.h"
 
 #define RETRY_MS 1000u
@@ -150,7 +149,7 @@ static void pause_accepting(struct listener *listener, int error)
 		log_fault(listener->log, uv_now(listener->poll.loop),
 			  "no connection can be accepted: %s; raise the limit of open files (LimitNOFILE=, ulimit -n)",
 			  strerror(error));
-	listener->is_short = true;
+	listener->is_short = listener->peers->is_short = true;
 	if (listener->spare >= 0)
 		close(listener->spare);
 	listener->spare = -1;
@@ -162,7 +161,7 @@ static void end_shortage(struct listener *listener)
 {
 	if (listener->is_short)
 		log_write(listener->log, LOG_LEVEL_NOTICE, "connections are accepted again");
-	listener->is_short = false;
+	listener->is_short = listener->peers->is_short = false;
 }
 
 static void on_connection(uv_poll_t *poll, int status, int events)
@@ -171,14 +170,13 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 
 	(void)status;
 	(void)events;
-	/* Taken back only here, where nothing else can need a descriptor before it is known whether there is another.
-	 */
+	/* Taken back only here, where nothing else needs a descriptor before it is known whether there is another. */
 	if (!take_spare(listener)) {
 		pause_accepting(listener, errno);
 		return;
 	}
 	for (int i = 0; i < ACCEPTS_IN_A_ROW; i++) {
-		if (listener->peers->before_hello >= QP_CONNECTIONS_BEFORE_HELLO) {
+		if (listener->peers->before_hello >= listener->peers->limits->before_hello) {
 			stop_watching(listener);
 			return;
 		}
@@ -200,7 +198,7 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 void listener_on_room(struct listener *listener)
 {
 	if (listener->is_watching || listener->socket < 0 ||
-	    listener->peers->before_hello >= QP_CONNECTIONS_BEFORE_HELLO)
+	    listener->peers->before_hello >= listener->peers->limits->before_hello)
 		return;
 	if (uv_poll_start(&listener->poll, UV_READABLE, on_connection) == 0)
 		listener->is_watching = true;

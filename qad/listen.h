@@ -35,7 +35,9 @@ void listener_init(struct listener *listener, struct log *log);
 
 /*
  * Listens at the address: makes the directory, replaces the socket of a qad that is gone. 0 or a negative errno, after
- * a line in the log that says what to do: -EADDRINUSE  another qad is listening there, or the file there is no socket
+ * a line in the log that says what to do:
+ *
+ *   -EADDRINUSE  another qad is listening there, or the file there is no socket
  *   others       the directory or the socket can not be made
  */
 int listener_open(struct listener *listener, const struct qp_address *address);
@@ -46,8 +48,7 @@ int listener_start(struct listener *listener, uv_loop_t *loop, struct peers *pee
 /* There may be room for a connection again. */
 void listener_on_room(struct listener *listener);
 
-/* Removes the file if it is still ours, and closes. After listener_start the loop has to run on to its close callbacks.
- */
+/* Removes the file if it is still ours, and closes. After listener_start the loop has to run its close callbacks. */
 void listener_close(struct listener *listener);
 
 #endif

@@ -20,6 +20,8 @@ static const char help[] = "Usage: qad [OPTION]...\n"
 			   "                           $XDG_RUNTIME_DIR/qad/qad.sock; else /tmp/qad-UID/qad.sock\n"
 			   "      --read-group GROUP   its members see the targets of all users\n"
 			   "      --admin-group GROUP  its members see and trim the targets of all users\n"
+			   "      --history            record figures of all targets, not only of those watched\n"
+			   "      --limit NAME=VALUE   change a limit; '--limit help' lists them\n"
 			   "  -v, --verbose            log targets that come and go; twice: clients too\n"
 			   "      --help               show this help\n"
 			   "      --version            show the version\n"
@@ -27,12 +29,14 @@ static const char help[] = "Usage: qad [OPTION]...\n"
 			   "Exit status: 0 ended by a signal; 64 wrong usage; 67 no such group; 69 another qad is\n"
 			   "listening there; 71 the system refused something; 73 the socket can not be made.\n";
 
-enum { OPTION_HELP = 256, OPTION_VERSION, OPTION_READ_GROUP, OPTION_ADMIN_GROUP };
+enum { OPTION_HELP = 256, OPTION_VERSION, OPTION_READ_GROUP, OPTION_ADMIN_GROUP, OPTION_HISTORY, OPTION_LIMIT };
 
 static const struct option long_options[] = {
 	{"socket", required_argument, NULL, 's'},
 	{"read-group", required_argument, NULL, OPTION_READ_GROUP},
 	{"admin-group", required_argument, NULL, OPTION_ADMIN_GROUP},
+	{"history", no_argument, NULL, OPTION_HISTORY},
+	{"limit", required_argument, NULL, OPTION_LIMIT},
 	{"verbose", no_argument, NULL, 'v'},
 	{"help", no_argument, NULL, OPTION_HELP},
 	{"version", no_argument, NULL, OPTION_VERSION},
@@ -69,6 +73,37 @@ static int take_socket(struct qp_address *address, const char *path)
 	return GO_ON;
 }
 
+static int print_limits(void)
+{
+	struct limits limits;
+	struct limit_range range;
+	uint64_t value;
+	const char *name;
+
+	limits_init(&limits);
+	printf("%-22s %12s %12s %15s\n", "NAME", "DEFAULT", "LEAST", "MOST");
+	for (size_t i = 0; (name = limits_at(&limits, i, &value, &range)) != NULL; i++)
+		printf("%-22s %12llu %12llu %15llu\n", name, (unsigned long long)value, (unsigned long long)range.least,
+		       (unsigned long long)range.most);
+	return EX_OK;
+}
+
+static int take_limit(struct limits *limits, const char *setting)
+{
+	if (strcmp(setting, "help") == 0)
+		return print_limits();
+	switch (limits_set(limits, setting)) {
+	case 0:
+		return GO_ON;
+	case -ENOENT:
+		return wrong_usage("there is no such limit (see --limit help): ", setting);
+	case -ERANGE:
+		return wrong_usage("a limit outside what is possible (see --limit help): ", setting);
+	default:
+		return wrong_usage("a limit is NAME=VALUE, a number, for bytes also with K or M: ", setting);
+	}
+}
+
 static int take_option(int option, struct server_options *options)
 {
 	struct access *access = &options->access;
@@ -80,6 +115,11 @@ static int take_option(int option, struct server_options *options)
 		return take_group(optarg, &access->has_read_group, &access->read_group);
 	case OPTION_ADMIN_GROUP:
 		return take_group(optarg, &access->has_admin_group, &access->admin_group);
+	case OPTION_HISTORY:
+		options->is_recording = true;
+		return GO_ON;
+	case OPTION_LIMIT:
+		return take_limit(&options->limits, optarg);
 	case 'v':
 		if (options->level < LOG_LEVEL_DEBUG)
 			options->level++;
@@ -147,6 +187,7 @@ int main(int argc, char **argv)
 	struct server_options options = {.level = LOG_LEVEL_NOTICE};
 	int status;
 
+	limits_init(&options.limits);
 	open_standard_descriptors();
 	status = take_command_line(argc, argv, &options);
 	if (status != GO_ON)

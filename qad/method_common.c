@@ -30,14 +30,26 @@ struct target *method_find_target(struct client *client, uint32_t id, uint64_t p
 	return NULL;
 }
 
+const char *method_outcome(enum answer_outcome outcome, const char *command, pid_t pid,
+			   char message[METHOD_MESSAGE_BYTES])
+{
+	static const struct {
+		const char *code, *what;
+	} texts[] = {
+		[ANSWER_TIMEOUT] = {"timeout", "did not answer in time"},
+		[ANSWER_GONE] = {"gone", "ended while it was asked"},
+		[ANSWER_FAILED] = {"failed", "gave an answer that makes no sense"},
+		[ANSWER_NO_CLASS] = {"no_class", "has no such size class or pool"},
+	};
+
+	snprintf(message, METHOD_MESSAGE_BYTES, "%s (pid %d) %s", command, (int)pid, texts[outcome].what);
+	return texts[outcome].code;
+}
+
 void method_send_outcome(struct client *client, uint32_t id, const struct target *target, enum answer_outcome outcome)
 {
-	const char *code = outcome == ANSWER_GONE ? "gone" : outcome == ANSWER_TIMEOUT ? "timeout" : "failed";
-	const char *what = outcome == ANSWER_GONE      ? "ended while it was asked"
-			   : outcome == ANSWER_TIMEOUT ? "did not answer in time"
-						       : "gave an answer that makes no sense";
-	char message[QP_NAME_BYTES + 128];
+	char message[METHOD_MESSAGE_BYTES];
+	const char *code = method_outcome(outcome, target->process.command, target->peer->who.pid, message);
 
-	snprintf(message, sizeof(message), "%s (pid %d) %s", target->process.command, (int)target->peer->who.pid, what);
 	service_send_error(client, id, code, message);
 }

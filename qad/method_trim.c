@@ -1,5 +1,6 @@
 /*
- * trim: makes one target give back what it caches. Resident memory before and after is read by qad.
+ * trim: makes one target, or all of them (method_trim_all.c), give back what they cache. Resident memory before and
+ * after is read by qad.
  */
 #include <stdio.h>
 
@@ -9,6 +10,7 @@
 struct trim_call {
 	struct call call;
 	struct waiter waiter;
+	struct trim_order order;
 };
 
 static void cancel(struct call *call)
@@ -43,15 +45,11 @@ static void on_answer(struct waiter *waiter, const struct answer *answer)
 	call_finish(&trim->call);
 }
 
-void method_trim(struct client *client, uint32_t id, struct qp_reader *params)
+static void trim_one(struct client *client, uint32_t id, uint64_t pid, const struct trim_order *order)
 {
-	uint64_t pid = qp_read_u64(params, "pid");
-	struct target *target;
+	struct target *target = method_find_target(client, id, pid);
 	struct trim_call *trim;
 
-	if (method_refuse_bad(client, id, params))
-		return;
-	target = method_find_target(client, id, pid);
 	if (target == NULL)
 		return;
 	if (!access_may_trim(&client->rights, target->peer->who.uid)) {
@@ -67,6 +65,41 @@ void method_trim(struct client *client, uint32_t id, struct qp_reader *params)
 		service_send_error(client, id, "busy", "qad has no memory left for requests of your user");
 		return;
 	}
+	trim->order = *order;
+	trim->waiter.order = &trim->order;
 	trim->waiter.on_answer = on_answer;
 	question_ask(&client->service->questions, target, QUESTION_TRIM, &trim->waiter);
+}
+
+static void read_order(const struct client *client, struct qp_reader *params, struct trim_order *order)
+{
+	const msgpack_object *pool = qp_read_value(params, "pool");
+
+	*order = (struct trim_order){.uid = client->peer->who.uid, .pid = client->peer->who.pid};
+	order->block_size = qp_read_u64_or(params, "block_size", 0);
+	order->keep_bytes = qp_read_u64_or(params, "keep_bytes", 0);
+	qp_read_string_or(params, "pool", order->pool, sizeof(order->pool), "");
+	/* A name that is too long, or empty, must not become another one, or all of them. */
+	if (pool != NULL && params->bad == NULL && (order->pool[0] == '\0' || pool->via.str.size > QP_NAME_BYTES))
+		params->bad = "pool";
+}
+
+void method_trim(struct client *client, uint32_t id, struct qp_reader *params)
+{
+	bool is_all = qp_read_bool_or(params, "all", false);
+	uint64_t pid = is_all ? qp_read_u64_or(params, "pid", 0) : qp_read_u64(params, "pid");
+	struct trim_order order;
+
+	read_order(client, params, &order);
+	if (method_refuse_bad(client, id, params))
+		return;
+	if (is_all && pid != 0)
+		service_send_error(client, id, "bad_request", "a trim is of one \"pid\" or of \"all\", not of both");
+	else if (order.block_size != 0 && order.pool[0] != '\0')
+		service_send_error(client, id, "bad_request",
+				   "a trim is of one \"block_size\" or of one \"pool\", not of both");
+	else if (is_all)
+		method_trim_all(client, id, &order);
+	else
+		trim_one(client, id, pid, &order);
 }

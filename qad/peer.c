@@ -32,16 +32,20 @@ static const char *role_name(enum peer_role role)
 	return role == PEER_TARGET ? "target" : role == PEER_CLIENT ? "client" : "peer before hello";
 }
 
-static size_t frame_limit_bytes(enum peer_role role)
+static size_t frame_limit_bytes(const struct peer *peer)
 {
-	return role == PEER_TARGET   ? QP_FRAME_TARGET_BYTES
-	       : role == PEER_CLIENT ? QP_FRAME_CLIENT_BYTES
-				     : QP_HELLO_BYTES;
+	const struct limits *limits = peer->peers->limits;
+
+	return peer->role == PEER_TARGET   ? limits->frame_target_bytes
+	       : peer->role == PEER_CLIENT ? limits->frame_client_bytes
+					   : limits->hello_bytes;
 }
 
-static size_t queue_limit_bytes(enum peer_role role)
+static size_t queue_limit_bytes(const struct peer *peer)
 {
-	return role == PEER_CLIENT ? QP_QUEUE_CLIENT_BYTES : QP_QUEUE_TARGET_BYTES;
+	const struct limits *limits = peer->peers->limits;
+
+	return peer->role == PEER_CLIENT ? limits->queue_client_bytes : limits->queue_target_bytes;
 }
 
 /* The account always covers what the buffer holds. */
@@ -105,6 +109,7 @@ void peer_drop(struct peer *peer, const char *reason)
 		return;
 	log_fault(peer->peers->log, uv_now(peer->peers->loop), "dropped %s %d of uid %u: %s", role_name(peer->role),
 		  (int)peer->who.pid, (unsigned)peer->who.uid, reason);
+	peer->peers->dropped++;
 	begin_close(peer);
 }
 
@@ -127,7 +132,7 @@ static size_t handle_frames(struct peer *peer, const uint8_t *data, size_t bytes
 	size_t offset = 0;
 
 	while (offset < bytes && !peer->closing) {
-		size_t limit = frame_limit_bytes(peer->role);
+		size_t limit = frame_limit_bytes(peer);
 		size_t size = 0;
 		enum qp_frame frame = qp_frame_scan(data + offset, bytes - offset, limit, &size);
 
@@ -153,7 +158,7 @@ static size_t handle_frames(struct peer *peer, const uint8_t *data, size_t bytes
 static void keep(struct peer *peer, const uint8_t *data, size_t bytes)
 {
 	/* A part is shorter than the limit of its role; one read more may come before it is looked at. */
-	peer->in.limit_bytes = frame_limit_bytes(peer->role) + READ_AREA_BYTES;
+	peer->in.limit_bytes = frame_limit_bytes(peer) + READ_AREA_BYTES;
 	qp_buffer_append(&peer->in, data, bytes);
 	if (peer->in.failed)
 		peer_drop(peer, "out of memory");
@@ -209,17 +214,21 @@ static void on_written(uv_write_t *request, int status)
 {
 	struct write *write = request->data;
 
-	account_refund(write->peer->account, write->bytes);
-	if (status < 0 && status != UV_ECANCELED)
-		peer_end(write->peer, uv_strerror(status));
+	struct peer *peer = write->peer;
+
+	account_refund(peer->account, write->bytes);
 	free(write);
+	if (status < 0 && status != UV_ECANCELED)
+		peer_end(peer, uv_strerror(status));
+	else if (!peer->closing && peer->role == PEER_CLIENT && !peer_has_output(peer))
+		peer->peers->events->drained(peer);
 }
 
 static void queue_output(struct peer *peer, const uint8_t *data, size_t bytes)
 {
 	struct write *write;
 
-	if (uv_stream_get_write_queue_size((uv_stream_t *)&peer->pipe) + bytes > queue_limit_bytes(peer->role)) {
+	if (uv_stream_get_write_queue_size((uv_stream_t *)&peer->pipe) + bytes > queue_limit_bytes(peer)) {
 		peer_drop(peer, "it does not read its answers");
 		return;
 	}
@@ -262,6 +271,11 @@ void peer_send(struct peer *peer, const struct qp_buffer *frame)
 		queue_output(peer, frame->data + written, frame->used_bytes - (size_t)written);
 }
 
+bool peer_has_output(const struct peer *peer)
+{
+	return uv_stream_get_write_queue_size((const uv_stream_t *)&peer->pipe) > 0;
+}
+
 void peer_set_role(struct peer *peer, enum peer_role role)
 {
 	leave_before_hello(peer);
@@ -287,7 +301,7 @@ int peer_create(struct peers *peers, int socket)
 
 	peer->peers = peers;
 	peer->socket = socket;
-	qp_buffer_init(&peer->in, QP_HELLO_BYTES);
+	qp_buffer_init(&peer->in, peers->limits->hello_bytes);
 	deadline_init(&peer->hello_deadline);
 	uv_pipe_init(peers->loop, &peer->pipe, 0);
 	peer->pipe.data = peer;
@@ -313,15 +327,16 @@ fail:
 	return error;
 }
 
-int peers_init(struct peers *peers, uv_loop_t *loop, struct log *log, const struct peer_events *events, void *owner)
+int peers_init(struct peers *peers, uv_loop_t *loop, struct log *log, const struct limits *limits,
+	       const struct peer_events *events, void *owner)
 {
-	*peers = (struct peers){.loop = loop, .log = log, .events = events, .owner = owner};
+	*peers = (struct peers){.loop = loop, .log = log, .limits = limits, .events = events, .owner = owner};
 	peers->read_area = malloc(READ_AREA_BYTES);
 	if (peers->read_area == NULL)
 		return -ENOMEM;
 	list_init(&peers->all);
-	accounts_init(&peers->accounts);
-	deadline_queue_init(&peers->hello_deadlines, loop, QP_HELLO_TIMEOUT_MS, on_hello_due);
+	accounts_init(&peers->accounts, limits->memory_of_user_bytes);
+	deadline_queue_init(&peers->hello_deadlines, loop, limits->hello_ms, on_hello_due);
 	return 0;
 }
 

@@ -19,6 +19,7 @@
 #include "account.h"
 #include "buffer.h"
 #include "deadline.h"
+#include "limit.h"
 #include "list.h"
 #include "log.h"
 #include "process.h"
@@ -33,6 +34,8 @@ struct peer_events {
 	void (*message)(struct peer *peer, struct qp_message *message);
 	/* The connection is closed; the last moment to use the peer. */
 	void (*gone)(struct peer *peer);
+	/* All that waited for a client is written. */
+	void (*drained)(struct peer *peer);
 	/* There may be room for another connection, or for another before hello. */
 	void (*room)(void *owner);
 };
@@ -41,13 +44,16 @@ struct peer_events {
 struct peers {
 	uv_loop_t *loop;
 	struct log *log;
+	const struct limits *limits;
 	const struct peer_events *events;
 	void *owner; /* for the layer above */
 	struct list all;
 	size_t count, before_hello;
+	bool is_short; /* of descriptors, says listen.c */
 	struct accounts accounts;
 	struct deadline_queue hello_deadlines;
-	char *read_area; /* a read goes here first; only a part of a frame is kept in the peer */
+	uint64_t dropped; /* peers, for a fault of theirs */
+	char *read_area;  /* a read goes here first; only a part of a frame is kept in the peer */
 };
 
 struct peer {
@@ -67,7 +73,8 @@ struct peer {
 };
 
 /* 0 or -ENOMEM. */
-int peers_init(struct peers *peers, uv_loop_t *loop, struct log *log, const struct peer_events *events, void *owner);
+int peers_init(struct peers *peers, uv_loop_t *loop, struct log *log, const struct limits *limits,
+	       const struct peer_events *events, void *owner);
 /* Drops every peer and closes the timer. */
 void peers_close(struct peers *peers, const char *reason);
 /* After the loop has run the close callbacks. */
@@ -87,6 +94,9 @@ void peer_set_role(struct peer *peer, enum peer_role role);
  * memory, the peer is dropped. Does nothing when it is closing.
  */
 void peer_send(struct peer *peer, const struct qp_buffer *frame);
+
+/* Whether some of what was sent still waits. */
+bool peer_has_output(const struct peer *peer);
 
 /* The same for an ordinary end (no warning in the log) and for a fault of the peer. Again: does nothing. */
 void peer_end(struct peer *peer, const char *reason);

@@ -51,8 +51,7 @@ bool identity_is_alive(int socket)
 	return is_alive;
 }
 
-/* Reads at most size - 1 bytes of /proc/<pid>/<file> and ends them with a NUL. Returns how many, or a negative errno.
- */
+/* Reads at most size - 1 bytes of /proc/<pid>/<file> and ends them with a NUL. How many, or a negative errno. */
 static ssize_t read_proc(pid_t pid, const char *file, char *text, size_t size)
 {
 	char path[64];

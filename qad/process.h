@@ -39,8 +39,8 @@ struct process {
 
 /*
  * Reads what does not change while the image of the process lives. With keeps_file its samples will cost less, and it
- * holds a descriptor. 0; -ESRCH: there is no such process (any more);
- * -ENOMEM; another negative errno when /proc can not be read.
+ * holds a descriptor. 0; -ESRCH: there is no such process (any more); -ENOMEM; another negative errno when /proc can
+ * not be read.
  */
 int process_init(struct process *process, pid_t pid, bool keeps_file);
 void process_finish(struct process *process);

@@ -6,11 +6,13 @@
 #include "question.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "log.h"
-#include "protocol.h"
 #include "text.h"
+#include "write.h"
 
 /* Rows kept for showing them when the target is silent: more than a target has classes in use. */
 #define KEPT_ROWS 64u
@@ -47,11 +49,11 @@ static void on_due(struct deadline_queue *queue, struct deadline *entry)
 	waiter->on_answer(waiter, &answer);
 }
 
-void questions_init(struct questions *questions, uv_loop_t *loop, struct log *log)
+void questions_init(struct questions *questions, uv_loop_t *loop, struct log *log, const struct limits *limits)
 {
 	*questions = (struct questions){.loop = loop, .log = log};
-	deadline_queue_init(&questions->stats_deadlines, loop, QP_STATS_TIMEOUT_MS, on_due);
-	deadline_queue_init(&questions->trim_deadlines, loop, QP_TRIM_TIMEOUT_MS, on_due);
+	deadline_queue_init(&questions->stats_deadlines, loop, limits->stats_ms, on_due);
+	deadline_queue_init(&questions->trim_deadlines, loop, limits->trim_ms, on_due);
 }
 
 void questions_close(struct questions *questions)
@@ -68,13 +70,22 @@ void question_init_target(struct target *target)
 	}
 }
 
-static void write_question(struct qp_buffer *frame, uint32_t id, enum question_kind kind)
+static void write_trim(struct qp_buffer *frame, uint32_t id, const struct trim_order *order)
 {
-	if (kind == QUESTION_TRIM) {
-		qp_write_request(frame, id, "trim");
-		qp_write_map(frame, 0);
-		return;
-	}
+	bool has_pool = order->pool[0] != '\0';
+
+	qp_write_request(frame, id, "trim");
+	qp_write_map(frame, (uint32_t)(order->block_size > 0) + has_pool + (order->keep_bytes > 0));
+	if (order->block_size > 0)
+		qp_write_key_u64(frame, "block_size", order->block_size);
+	if (has_pool)
+		qp_write_key_string(frame, "pool", order->pool);
+	if (order->keep_bytes > 0)
+		qp_write_key_u64(frame, "keep_bytes", order->keep_bytes);
+}
+
+static void write_stats(struct qp_buffer *frame, uint32_t id, enum question_kind kind)
+{
 	qp_write_request(frame, id, "stats");
 	qp_write_map(frame, 2);
 	qp_write_key_bool(frame, "classes", kind != QUESTION_TOTALS);
@@ -89,8 +100,30 @@ static uint64_t resident_bytes(const struct target *target)
 	return sample.rss_bytes;
 }
 
+/* Moves those from next who want the same trim as the first of them. */
+static void take_same_trims(struct question_slot *slot)
+{
+	const struct trim_order *order = LIST_OWNER(slot->next.next, struct waiter, link)->order;
+	struct list *link = slot->next.next;
+
+	slot->order = *order;
+	slot->asked_by = 0;
+	while (link != &slot->next) {
+		struct waiter *waiter = LIST_OWNER(link, struct waiter, link);
+
+		link = link->next;
+		if (waiter->order->block_size != slot->order.block_size ||
+		    waiter->order->keep_bytes != slot->order.keep_bytes ||
+		    strcmp(waiter->order->pool, slot->order.pool) != 0)
+			continue;
+		list_remove(&waiter->link);
+		list_append(&slot->asked, &waiter->link);
+		slot->asked_by++;
+	}
+}
+
 /* Asks for those in next, unless nobody is there or a question is on its way. */
-static void ask_next(struct target *target, enum question_kind kind)
+static void ask_next(struct questions *questions, struct target *target, enum question_kind kind)
 {
 	struct question_slot *slot = &target->slots[kind];
 	uint8_t memory[QUESTION_BYTES];
@@ -100,13 +133,18 @@ static void ask_next(struct target *target, enum question_kind kind)
 		return;
 	slot->is_asked = true;
 	slot->id = ++target->last_id;
-	list_append_all(&slot->asked, &slot->next);
-	if (kind == QUESTION_TRIM)
-		slot->rss_before_bytes = resident_bytes(target);
+	questions->asked++;
 
 	/* Fixed memory that is large enough: this can not fail. A send that fails ends in question_on_gone. */
 	qp_buffer_init_fixed(&frame, memory, sizeof(memory));
-	write_question(&frame, slot->id, kind);
+	if (kind == QUESTION_TRIM) {
+		take_same_trims(slot);
+		slot->rss_before_bytes = resident_bytes(target);
+		write_trim(&frame, slot->id, &slot->order);
+	} else {
+		list_append_all(&slot->asked, &slot->next);
+		write_stats(&frame, slot->id, kind);
+	}
 	peer_send(target->peer, &frame);
 }
 
@@ -116,7 +154,7 @@ void question_ask(struct questions *questions, struct target *target, enum quest
 	waiter->kind = kind;
 	list_append(&target->slots[kind].next, &waiter->link);
 	deadline_start(deadlines_of(questions, kind), &waiter->deadline);
-	ask_next(target, kind);
+	ask_next(questions, target, kind);
 }
 
 void question_forget(struct questions *questions, struct waiter *waiter)
@@ -197,22 +235,65 @@ static void take_stats(struct questions *questions, struct target *target, enum 
 		keep_figures(target, &figures);
 }
 
+/* A line in the log, and a record: who trimmed what, and what came back. */
+static void note_trim(struct questions *questions, struct target *target, const struct qp_trim *trim,
+		      uint64_t rss_after_bytes)
+{
+	const struct question_slot *slot = &target->slots[QUESTION_TRIM];
+	const struct trim_order *order = &slot->order;
+	struct history_trim record = {
+		.at_ms = uv_now(questions->loop),
+		.order = *order,
+		.asked_by = slot->asked_by,
+		.returned_bytes = trim->returned_bytes,
+		.duration_us = trim->duration_us,
+		.rss_before_bytes = slot->rss_before_bytes,
+		.rss_after_bytes = rss_after_bytes,
+	};
+	char part[QP_NAME_BYTES + 48] = "";
+
+	if (order->pool[0] != '\0')
+		snprintf(part, sizeof(part), ", pool %s", order->pool);
+	else if (order->block_size > 0)
+		snprintf(part, sizeof(part), ", blocks of %llu bytes", (unsigned long long)order->block_size);
+	questions->trims++;
+	questions->trim_bytes += trim->returned_bytes;
+	log_write(questions->log, LOG_LEVEL_NOTICE,
+		  "trimmed %d of uid %u (%s%s) for uid %u, pid %d: %llu bytes came back in %llu us",
+		  (int)target->peer->who.pid, (unsigned)target->peer->who.uid, target->process.command, part,
+		  (unsigned)order->uid, (int)order->pid, (unsigned long long)trim->returned_bytes,
+		  (unsigned long long)trim->duration_us);
+	if (!history_add_trim(&target->history, &record))
+		log_fault(questions->log, uv_now(questions->loop), "out of memory: that trim is not in the history");
+}
+
+static bool is_no_class(const struct qp_message *message)
+{
+	struct qp_reader reader = qp_reader_of(&message->body);
+	char code[16];
+
+	qp_read_string_or(&reader, "code", code, sizeof(code), "");
+	return message->has_error && strcmp(code, "no_class") == 0;
+}
+
 static void take_trim(struct questions *questions, struct target *target, const struct qp_message *message)
 {
 	struct question_slot *slot = &target->slots[QUESTION_TRIM];
 	struct qp_reader reader = qp_reader_of(&message->body);
-	struct answer answer = {.outcome = ANSWER_FAILED};
+	struct answer answer = {.outcome = is_no_class(message) ? ANSWER_NO_CLASS : ANSWER_FAILED};
 	struct qp_trim trim = {0};
 
 	if (!message->has_error) {
 		qp_read_trim(&reader, &trim);
-		if (reader.bad == NULL)
+		if (reader.bad == NULL) {
 			answer = (struct answer){
 				.outcome = ANSWER_OK,
 				.trim = &trim,
 				.rss_before_bytes = slot->rss_before_bytes,
 				.rss_after_bytes = resident_bytes(target),
 			};
+			note_trim(questions, target, &trim, answer.rss_after_bytes);
+		}
 	}
 	call_all(questions, &slot->asked, &answer);
 }
@@ -236,7 +317,7 @@ void question_on_response(struct questions *questions, struct target *target, co
 		take_trim(questions, target, message);
 	else
 		take_stats(questions, target, kind, message);
-	ask_next(target, kind);
+	ask_next(questions, target, kind);
 }
 
 void question_on_gone(struct questions *questions, struct target *target)
@@ -249,4 +330,5 @@ void question_on_gone(struct questions *questions, struct target *target)
 	}
 	free(target->last.rows);
 	target->last = (struct figures){.is_known = false};
+	history_finish(&target->history);
 }

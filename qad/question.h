@@ -3,8 +3,9 @@
  *
  * Of each kind one question at most is on its way to a target, however many clients ask. Who asks meanwhile does not
  * get the answer that is under way, since its figures may be older than the wish for them: those share the next
- * question. A deadline belongs to who waits, not to the question; when it passes, the target counts as silent until it
- * answers anything. While it is silent a question is always on its way, so nobody needs to ask to find out.
+ * question; of trims, only those that want the same. A deadline belongs to who waits, not to the question; when it
+ * passes, the target counts as silent until it answers anything. While it is silent a question is always on its way, so
+ * nobody needs to ask to find out.
  */
 #ifndef QAD_QUESTION_H
 #define QAD_QUESTION_H
@@ -13,10 +14,12 @@
 
 #include "buffer.h"
 #include "deadline.h"
+#include "limit.h"
 #include "read.h"
 #include "target.h"
 
-enum answer_outcome { ANSWER_OK, ANSWER_TIMEOUT, ANSWER_GONE, ANSWER_FAILED };
+/* ANSWER_NO_CLASS: of a trim, the target has no such size class or pool. */
+enum answer_outcome { ANSWER_OK, ANSWER_TIMEOUT, ANSWER_GONE, ANSWER_FAILED, ANSWER_NO_CLASS };
 
 struct answer {
 	enum answer_outcome outcome;
@@ -25,31 +28,24 @@ struct answer {
 	uint64_t rss_before_bytes, rss_after_bytes;
 };
 
-/* Somebody who waits for an answer; lies inside their own struct, and stays until called or forgotten. */
-struct waiter {
-	struct list link;
-	struct deadline deadline;
-	struct target *target;
-	enum question_kind kind;
-	/* Called once, from the loop, never from inside question_ask. Off all lists by then: may be freed. */
-	void (*on_answer)(struct waiter *waiter, const struct answer *answer);
-};
-
 struct questions {
 	uv_loop_t *loop;
 	struct log *log;
 	struct deadline_queue stats_deadlines, trim_deadlines;
+	uint64_t asked; /* ever */
+	uint64_t trims, trim_bytes;
 	uint64_t stray_answers; /* to no question that is on its way: late twice, doubled or invented */
 };
 
-void questions_init(struct questions *questions, uv_loop_t *loop, struct log *log);
+void questions_init(struct questions *questions, uv_loop_t *loop, struct log *log, const struct limits *limits);
 /* By then no waiter is left. */
 void questions_close(struct questions *questions);
 
 /* Prepares the slots of a new target. */
 void question_init_target(struct target *target);
 
-/* The caller has set waiter->on_answer. Never fails: what goes wrong becomes the outcome. */
+/* The caller has set waiter->on_answer, and for a trim waiter->order. Never fails: what goes wrong becomes the outcome.
+ */
 void question_ask(struct questions *questions, struct target *target, enum question_kind kind, struct waiter *waiter);
 /* The waiter will not be called. */
 void question_forget(struct questions *questions, struct waiter *waiter);

@@ -13,13 +13,13 @@
 
 #include "listen.h"
 #include "peer.h"
-#include "protocol.h"
 #include "service.h"
 #include "session.h"
 
 struct server {
 	uv_loop_t loop;
 	struct log log;
+	struct limits limits;
 	struct listener listener;
 	struct peers peers;
 	struct service service;
@@ -41,6 +41,13 @@ static void on_gone(struct peer *peer)
 	session_on_gone(&server->service, peer);
 }
 
+static void on_drained(struct peer *peer)
+{
+	struct server *server = peer->peers->owner;
+
+	session_on_drained(&server->service, peer);
+}
+
 static void on_room(void *owner)
 {
 	struct server *server = owner;
@@ -49,7 +56,8 @@ static void on_room(void *owner)
 		listener_on_room(&server->listener);
 }
 
-static const struct peer_events events = {.message = on_message, .gone = on_gone, .room = on_room};
+static const struct peer_events events = {
+	.message = on_message, .gone = on_gone, .drained = on_drained, .room = on_room};
 
 static void close_all(struct server *server)
 {
@@ -57,6 +65,7 @@ static void close_all(struct server *server)
 	listener_close(&server->listener);
 	peers_close(&server->peers, "qad ends");
 	questions_close(&server->service.questions);
+	watching_close(&server->service.watching);
 	uv_close((uv_handle_t *)&server->on_terminate, NULL);
 	uv_close((uv_handle_t *)&server->on_interrupt, NULL);
 }
@@ -72,7 +81,7 @@ static void on_signal(uv_signal_t *handle, int signal)
 }
 
 /* A connection is a descriptor; the soft limit is often 1,024. */
-static void raise_descriptor_limit(struct log *log)
+static void raise_descriptor_limit(struct log *log, uint64_t connections)
 {
 	struct rlimit limit;
 
@@ -80,9 +89,9 @@ static void raise_descriptor_limit(struct log *log)
 		return;
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
-	if (limit.rlim_max < QP_CONNECTIONS)
-		log_write(log, LOG_LEVEL_INFO, "the limit of open files, %llu, is less than %u connections",
-			  (unsigned long long)limit.rlim_max, QP_CONNECTIONS);
+	if (limit.rlim_max < connections)
+		log_write(log, LOG_LEVEL_INFO, "the limit of open files, %llu, is less than %llu connections",
+			  (unsigned long long)limit.rlim_max, (unsigned long long)connections);
 }
 
 static int start_signals(struct server *server)
@@ -105,9 +114,17 @@ static void init_service(struct server *server, const struct server_options *opt
 {
 	struct service *service = &server->service;
 
-	*service = (struct service){.loop = &server->loop, .log = &server->log, .access = options->access};
-	qp_buffer_init(&service->out, QP_FRAME_ANSWER_BYTES);
-	questions_init(&service->questions, &server->loop, &server->log);
+	*service = (struct service){
+		.loop = &server->loop,
+		.log = &server->log,
+		.limits = &server->limits,
+		.peers = &server->peers,
+		.access = options->access,
+		.started_ms = uv_now(&server->loop),
+	};
+	qp_buffer_init(&service->out, server->limits.frame_answer_bytes);
+	questions_init(&service->questions, &server->loop, &server->log, &server->limits);
+	watching_init(&service->watching, service, options->is_recording);
 }
 
 /*
@@ -116,7 +133,7 @@ static void init_service(struct server *server, const struct server_options *opt
  */
 static int serve(struct server *server, const struct server_options *options)
 {
-	int error = peers_init(&server->peers, &server->loop, &server->log, &events, server);
+	int error = peers_init(&server->peers, &server->loop, &server->log, &server->limits, &events, server);
 
 	if (error != 0)
 		return error;
@@ -132,6 +149,7 @@ static int serve(struct server *server, const struct server_options *options)
 		close_all(server);
 	uv_run(&server->loop, UV_RUN_DEFAULT);
 	qp_buffer_finish(&server->service.out);
+	watching_finish(&server->service.watching);
 	registry_finish(&server->service.registry);
 	peers_finish(&server->peers);
 	return error;
@@ -148,7 +166,8 @@ int server_run(const struct server_options *options)
 	}
 	log_init(&server->log, options->level);
 	listener_init(&server->listener, &server->log);
-	raise_descriptor_limit(&server->log);
+	server->limits = options->limits;
+	raise_descriptor_limit(&server->log, options->limits.connections);
 	error = serve(server, options);
 	int left = uv_loop_close(&server->loop);
 	if (left != 0)

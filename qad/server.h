@@ -6,12 +6,15 @@
 
 #include "access.h"
 #include "address.h"
+#include "limit.h"
 #include "log.h"
 
 struct server_options {
 	struct qp_address address;
 	struct access access;
 	enum log_level level;
+	struct limits limits;
+	bool is_recording; /* a history of all targets, also of those that nobody watches */
 };
 
 /*

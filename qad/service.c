@@ -55,16 +55,22 @@ struct qp_buffer *service_begin_frame(struct service *service)
 	return &service->out;
 }
 
+void service_end_frame(struct service *service)
+{
+	if (service->out.capacity_bytes > KEPT_BYTES)
+		qp_buffer_finish(&service->out);
+}
+
 void service_send_frame(struct client *client, uint32_t id)
 {
 	struct qp_buffer *out = &client->service->out;
 
 	if (out->failed)
-		service_send_error(client, id, "failed", "the answer is larger than 4 MiB, or qad is out of memory");
+		service_send_error(client, id, "failed",
+				   "the answer is larger than a frame may be, or qad is out of memory");
 	else
 		peer_send(client->peer, out);
-	if (out->capacity_bytes > KEPT_BYTES)
-		qp_buffer_finish(out);
+	service_end_frame(client->service);
 }
 
 void service_send_error(struct client *client, uint32_t id, const char *code, const char *message)

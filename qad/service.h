@@ -15,10 +15,16 @@
 #include "question.h"
 #include "read.h"
 #include "registry.h"
+#include "watch.h"
 
 struct service {
 	uv_loop_t *loop;
 	struct log *log;
+	const struct limits *limits;
+	const struct peers *peers;
+	struct watching watching;
+	uint64_t started_ms;
+	size_t clients;
 	struct access access;
 	struct registry registry;
 	struct questions questions;
@@ -31,6 +37,8 @@ struct client {
 	struct rights rights;
 	struct list calls; /* struct call: requests without an answer yet */
 	unsigned call_count;
+	struct list watches;
+	unsigned watch_count;
 };
 
 /*
@@ -55,8 +63,9 @@ void call_finish(struct call *call);
 /* For all calls of a client that is gone: cancel and finish. */
 void call_cancel_all(struct client *client);
 
-/* The empty buffer for the next frame. */
+/* The empty buffer for the next frame, and its end: a large one gives its memory back. */
 struct qp_buffer *service_begin_frame(struct service *service);
+void service_end_frame(struct service *service);
 /* Sends that frame; when it became too large, or memory ran out, the error `failed` instead. */
 void service_send_frame(struct client *client, uint32_t id);
 /* Answers with an error. */

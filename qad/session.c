@@ -28,9 +28,8 @@ static const struct method {
 	const char *name;
 	void (*run)(struct client *client, uint32_t id, struct qp_reader *params);
 } methods[] = {
-	{"ps", method_ps},
-	{"stats", method_stats},
-	{"trim", method_trim},
+	{"ps", method_ps},           {"stats", method_stats},     {"trim", method_trim},     {"watch", method_watch},
+	{"unwatch", method_unwatch}, {"history", method_history}, {"health", method_health},
 };
 
 static void send_error(struct peer *peer, uint32_t id, const char *code, const char *message)
@@ -74,6 +73,8 @@ static void begin_client(struct service *service, struct peer *peer, const struc
 	client->service = service;
 	client->peer = peer;
 	list_init(&client->calls);
+	list_init(&client->watches);
+	service->clients++;
 	access_rights_of(&service->access, peer->socket, &peer->who, &client->rights);
 	peer->user = client;
 	peer_set_role(peer, PEER_CLIENT);
@@ -141,6 +142,7 @@ static void begin_target(struct service *service, struct peer *peer, const struc
 	if (replaced != NULL)
 		peer_end(replaced->peer, "its process connected anew");
 	peer->user = target;
+	watching_on_target(&service->watching, target);
 	peer_set_role(peer, PEER_TARGET);
 	log_write(service->log, LOG_LEVEL_INFO, "target %d of uid %u: %s%s%s", (int)peer->who.pid,
 		  (unsigned)peer->who.uid, target->process.command, target->name[0] != '\0' ? " " : "", target->name);
@@ -151,13 +153,14 @@ static void begin_target(struct service *service, struct peer *peer, const struc
 static bool has_room(struct peer *peer, uint32_t id)
 {
 	const struct peers *peers = peer->peers;
-	bool is_full = peers->count - peers->before_hello >= QP_CONNECTIONS;
+	const struct limits *limits = peers->limits;
+	bool is_full = peers->count - peers->before_hello >= limits->connections;
 	char text[128];
 
-	if (!is_full && peer->account->connections < QP_CONNECTIONS_OF_UID)
+	if (!is_full && peer->account->connections < limits->connections_of_user)
 		return true;
-	snprintf(text, sizeof(text), "%s %u connections already", is_full ? "qad has" : "your user has",
-		 is_full ? QP_CONNECTIONS : QP_CONNECTIONS_OF_UID);
+	snprintf(text, sizeof(text), "%s %llu connections already", is_full ? "qad has" : "your user has",
+		 (unsigned long long)(is_full ? limits->connections : limits->connections_of_user));
 	refuse_hello(peer, id, "busy", text);
 	return false;
 }
@@ -169,8 +172,12 @@ static void on_hello(struct service *service, struct peer *peer, const struct qp
 	uint64_t protocol;
 	char text[128];
 
-	if (message->kind != QP_REQUEST || strcmp(message->method, "hello") != 0) {
-		peer_drop(peer, "its first frame is not hello");
+	/* Stock MessagePack-RPC clients send something of their own first. The time for hello goes on. */
+	if (message->kind != QP_REQUEST)
+		return;
+	if (strcmp(message->method, "hello") != 0) {
+		send_error(peer, message->id, "bad_request",
+			   message->method[0] == '\0' ? "the method is not a string" : "hello comes first");
 		return;
 	}
 	protocol = qp_read_u64(&reader, "protocol");
@@ -207,7 +214,7 @@ static void on_request(struct client *client, const struct qp_message *message)
 		service_send_error(client, message->id, "bad_request", "the method is not a string");
 		return;
 	}
-	if (client->call_count >= QP_REQUESTS_OF_CLIENT) {
+	if (client->call_count >= client->service->limits->requests_of_client) {
 		service_send_error(client, message->id, "busy", "too many of your requests wait for an answer");
 		return;
 	}
@@ -247,11 +254,19 @@ void session_on_gone(struct service *service, struct peer *peer)
 {
 	if (peer->role == PEER_CLIENT) {
 		call_cancel_all(peer->user);
+		watching_remove_all(&service->watching, peer->user);
+		service->clients--;
 		free(peer->user);
 	} else if (peer->role == PEER_TARGET) {
 		registry_remove(&service->registry, peer->user);
 		question_on_gone(&service->questions, peer->user);
+		watching_on_gone(&service->watching, peer->user);
 		free_target(peer->user);
 	}
 	peer->user = NULL;
+}
+
+void session_on_drained(struct service *service, struct peer *peer)
+{
+	watching_on_drained(&service->watching, peer->user);
 }

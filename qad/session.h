@@ -10,5 +10,6 @@
 /* The events of struct peer_events; peers->owner is not used here, service is passed. */
 void session_on_message(struct service *service, struct peer *peer, struct qp_message *message);
 void session_on_gone(struct service *service, struct peer *peer);
+void session_on_drained(struct service *service, struct peer *peer);
 
 #endif

@@ -13,7 +13,7 @@
  * Words (the same in the protocol, the tables and the metrics):
  *
  *   page     the unit, of QA_PAGE_SIZE bytes, in which libqa takes memory from the OS and gives it back
- *   held     bytes of the pages that a size class has from the OS
+ *   held     bytes of the pages that a size class has from the OS, less what was given back inside them
  *   used     bytes of the blocks that the program has now, by their block size
  *   cached   held - used = thread + partial + empty + slack:
  *            thread: free blocks in thread caches and between threads; partial: free blocks in pages that also
@@ -37,9 +37,9 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 #ifdef __cplusplus
+/* Of shadowing: struct qa_stats and qa_stats() are two things, as struct stat and stat(). */
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow" /* struct qa_stats and qa_stats() are two things, as struct stat and stat() \
-					   */
+#pragma GCC diagnostic ignored "-Wshadow"
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 #endif
 
@@ -146,15 +146,23 @@ size_t qa_stats(struct qa_stats *stats, struct qa_class_stats *classes, size_t c
 
 /*
  * Trim: takes back what the caches of all threads hold, also of threads that sleep in a system call, and returns every
- * empty page to the OS. Other threads go on meanwhile: no lock is held while the kernel works.
+ * empty page to the OS, and of other pages the OS pages without a byte of a used block. Other threads go on meanwhile:
+ * no lock that they take is held while the kernel works.
  *
  * A cache whose owner was inside libqa at every look is left, and counted in threads_skipped. Where the kernel refuses
  * membarrier(2), other threads' caches can not be taken: their owners return them at their next miss.
- * Returns 0, or a negative errno (-EINVAL: options not understood). result may be NULL.
+ *
+ * It can be told to look at one size class (by its block size) or one named pool only, and to leave some of what is
+ * cached there: never less than keep_bytes stays cached, as far as that much was.
+ * Returns 0, or a negative errno (-EINVAL: options not understood; -ENOENT: no such class or pool). result may be NULL;
+ * its held and cached bytes are those of that class or pool, or of the whole process.
  */
 struct qa_trim_options {
-	uint32_t size;  /* sizeof(struct qa_trim_options) of the caller */
-	uint32_t flags; /* 0 */
+	uint32_t size;       /* sizeof(struct qa_trim_options) of the caller; members beyond it count as 0 */
+	uint32_t flags;      /* 0 */
+	uint64_t block_size; /* of a size class; 0: all */
+	const char *pool;    /* the name of a pool; NULL: all. Not together with block_size */
+	uint64_t keep_bytes;
 };
 
 struct qa_trim_result {
@@ -187,11 +195,11 @@ void qa_agent_stop(void);
  * before the agent connects). Returns 0; -EINVAL: no such setting or value; -EBUSY: too late.
  * A wrong value in the environment is told in one line on stderr and the default used.
  *
- *   QA_AGENT      on, off         default on. QA_AGENT=off in the environment, or qa_agent_stop, ends it.
- *   QA_PAGE_SIZE  4KiB ... 4MiB   default 64KiB; a power of two, in bytes or with K, KiB, M or MiB
- *   QA_THREAD_CACHE  0 ... 1024MiB default 2MiB: what one thread may cache (with more than 32 threads, 64MiB in all)
- *   QA_CHECK      1, on, 0, off   default off; on: each block is guarded, see libqa(3); always on under ASan and
- * Valgrind QA_NAME       1 to 64 bytes   a label that qactl shows
+ *   QA_AGENT         on, off        default on; off in the environment, or qa_agent_stop, ends it
+ *   QA_PAGE_SIZE     4KiB ... 4MiB  default 64KiB; a power of two, in bytes or with K, KiB, M or MiB
+ *   QA_THREAD_CACHE  0 ... 1024MiB  default 2MiB: what one thread may cache; of more than 32 threads each gets less
+ *   QA_CHECK         1, on, 0, off  on: guarded blocks, see libqa(3); default on under ASan and Valgrind, else off
+ *   QA_NAME          1 to 64 bytes  a label that qactl shows
  */
 int qa_set(const char *setting, const char *value);
 

@@ -248,8 +248,7 @@ template <class T> class pool
 	typedef T value_type;
 	typedef std::unique_ptr<T, pool_deleter<T>> unique_ptr;
 
-	/* Throws std::system_error: EINVAL, EEXIST, ENOSPC as qa_pool_create; with -fno-exceptions it ends the program.
-	 */
+	/* Throws std::system_error: EINVAL, EEXIST, ENOSPC as qa_pool_create. With -fno-exceptions it terminates. */
 	explicit pool(const char *name) : pool_(qa_pool_create(name, sizeof(T), alignof(T)))
 	{
 		if (!pool_)

@@ -18,8 +18,8 @@
 #define QA_INLINE_H
 
 #define QA_INLINE_MAX 1024 /* the largest size that is served inline */
-#define QA_CLASSES_ 48     /* 8, 16 ... 128, then four a doubling up to 32 KiB */
-#define QA_POOLS_MAX 200   /* named pools at one time */
+#define QA_CLASSES_ 80     /* 8, 16 ... 128, then eight a doubling up to 32 KiB */
+#define QA_POOLS_MAX 160   /* named pools at one time: classes are numbered in a byte */
 /*
  * Classes have numbers from 1: the size classes, then the pools. 0 is what is not ours, and behind the last is large:
  * neither has ever room in a cache, so that a free of either leaves the fast path like that of a full one.
@@ -43,8 +43,10 @@ struct qa_cache_ {
 	uint64_t allocs;  /* since the heap was made */
 	int32_t room;     /* blocks that may still be put on the list */
 	int32_t capacity; /* 0 at first */
-	/* Owner writes; pairs with the drainer's membarrier between its store to stop and its load here. It lies with
-	 * the others, which costs less than one word for the whole heap. */
+	/*
+	 * Owner writes; pairs with the drainer's membarrier between its store to stop and its load here. It lies with
+	 * the others, which costs less than one word for the whole heap.
+	 */
 	uint32_t busy;
 	uint32_t stop; /* drainer writes; only that of class 0 counts, for the whole heap */
 };
@@ -64,20 +66,20 @@ void *qa_alloc_any_(size_t size, size_t align);
 void qa_dealloc_any_(void *block, size_t size, size_t align);
 
 /*
- * The class of a size above 0 and at most 32 KiB. With e the exponent of the doubling that size - 1 is in, its four
- * classes are 4, 5, 6, 7 times 2^(e-2), exclusive; the first 16 classes are the multiples of 8 up to 128.
+ * The class of a size above 0 and at most 32 KiB. With e the exponent of the doubling that size - 1 is in, its eight
+ * classes are 8, 9 ... 15 times 2^(e-3), exclusive; the first 16 classes are the multiples of 8 up to 128.
  */
 static inline __attribute__((always_inline)) unsigned qa_class_of_(size_t size)
 {
 	if (size <= 128)
 		return (unsigned)((size + 7) / 8);
 	unsigned exponent = 63u - (unsigned)__builtin_clzll((unsigned long long)size - 1);
-	return 17 + (exponent - 7) * 4 + (unsigned)((size - 1) >> (exponent - 2)) - 4;
+	return 17 + (exponent - 7) * 8 + (unsigned)((size - 1) >> (exponent - 3)) - 8;
 }
 
 /*
  * The size to look the class up for. A multiple of the alignment has a class whose block size is one too: classes are
- * multiples of a quarter of their doubling, so of every power of two up to it, and a multiple of a larger power of two
+ * multiples of an eighth of their doubling, so of every power of two up to it, and a multiple of a larger power of two
  * is itself a class.
  */
 static inline __attribute__((always_inline)) size_t qa_class_size_(size_t size, size_t align)

@@ -75,7 +75,8 @@ static void give_up_at_the_third()
 		std::set_new_handler(nullptr);
 }
 
-struct other_exception {};
+struct other_exception {
+};
 
 static void throw_another()
 {

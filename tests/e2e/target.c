@@ -67,8 +67,7 @@ static void answer_status(char answer[LINE_SIZE], int status)
 		snprintf(answer, LINE_SIZE, "ok");
 }
 
-/* Reads a line byte by byte, without its newline; false at the end of the input. A signal is counted, and passed over.
- */
+/* Reads a line byte by byte, without its newline; false at the end of the input. A signal is counted and ignored. */
 static bool line_read(int fd, char line[LINE_SIZE])
 {
 	size_t length = 0;
@@ -227,8 +226,7 @@ static void signal_note(int number)
 	atomic_fetch_add(&signal_count, 1);
 }
 
-/* Without SA_RESTART, so that a system call that was interrupted says so. Not SIGCONT, which the tests themselves send.
- */
+/* Without SA_RESTART, so that an interrupted system call says so. Not SIGCONT, which the tests themselves send. */
 static void signals_count(void)
 {
 	struct sigaction action = {.sa_handler = signal_note};

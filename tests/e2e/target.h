@@ -11,8 +11,7 @@
 /* Blocks: groups of equal blocks, each filled with a pattern of its own that is checked when it is freed. */
 enum { GROUPS = 64 };
 
-/* Adds count blocks to a group; align 0 takes them with qa_malloc. 0 or a negative errno; the blocks made before stay.
- */
+/* Adds count blocks to a group; align 0: with qa_malloc. 0 or a negative errno; the blocks made before stay. */
 int blocks_add(unsigned group, size_t count, size_t size, size_t align);
 /* Frees all blocks but each keep_every-th (0: none is kept). Returns how many were not as they were written. */
 size_t blocks_remove(unsigned group, size_t keep_every);
@@ -27,8 +26,7 @@ struct load_result {
 	uint64_t children_bad;         /* forked children that did not end with 0 */
 };
 
-/* Runs threads with so many operations each, and forks children one after the other meanwhile. Returns when all ended.
- */
+/* Runs threads with so many operations each, and forks children one by one meanwhile. Returns when all ended. */
 struct load_result load_run(unsigned threads, uint64_t operations, unsigned children);
 
 /* Starts the program anew where membarrier is refused. Returns only on failure, with a negative errno. */
@@ -37,8 +35,7 @@ int sandbox_enter(char *program);
 /* Frees at unusual times. */
 /* A thread takes blocks and frees them in the last round of its thread-specific destructors. 0 or a negative errno. */
 int late_run_thread(size_t count, size_t size);
-/* From now on the program's exit frees count blocks in atexit and count in a destructor, and prints what is still used
- * then. */
+/* From now on exit frees count blocks in atexit and count in a destructor, and prints what is still used then. */
 int late_arm_exit(size_t count, size_t size);
 
 #endif

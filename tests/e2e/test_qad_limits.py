@@ -315,7 +315,7 @@ def is_too_large(client):
     try:
         client.call("ps", figures=False)
     except wire.RemoteError as error:
-        assert error.code == "failed" and "larger than 4 MiB" in error.map["message"]
+        assert error.code == "failed" and "larger than a frame" in error.map["message"]
         return True
     return False
 

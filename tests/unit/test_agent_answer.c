@@ -4,6 +4,7 @@
  */
 #include "test.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,6 +24,8 @@
 static size_t row_count;
 static int trim_error;
 static int stats_calls, trim_calls;
+static struct qa_trim_options trim_options;
+static char trim_pool[QA_CLASS_NAME_SIZE];
 
 const char *qa_version(void)
 {
@@ -84,6 +87,8 @@ int qa_trim(const struct qa_trim_options *options, struct qa_trim_result *result
 	trim_calls++;
 	assert_int_equal(options->size, sizeof(*options));
 	assert_int_equal(options->flags, 0);
+	trim_options = *options;
+	strcpy(trim_pool, options->pool != NULL ? options->pool : "(none)");
 	*result = (struct qa_trim_result){
 		.returned_bytes = 201,
 		.held_before_bytes = 202,
@@ -314,8 +319,40 @@ static void test_trim(void **state)
 	qp_message_finish(&answer);
 	assert_int_equal(trim_calls, 1);
 
-	trim_error = -22;
+	assert_int_equal(trim_options.block_size, 0);
+	assert_int_equal(trim_options.keep_bytes, 0);
+	assert_string_equal(trim_pool, "(none)");
+
+	trim_error = -EINVAL;
+	assert_error(request, sizeof(request) - 1, 8, "bad_request");
+	trim_error = -EAGAIN;
 	assert_error(request, sizeof(request) - 1, 8, "failed");
+	trim_error = -ENOENT;
+	assert_error(request, sizeof(request) - 1, 8, "no_class");
+}
+
+static void test_trim_of_a_part(void **state)
+{
+	(void)state;
+	static const char of_class[] = "\x94\x00\x08\xa4trim\x82\xaa"
+				       "block_size\x18\xaakeep_bytes\xcd\x10\x00";
+	static const char of_pool[] = "\x94\x00\x09\xa4trim\x81\xa4pool\xa5nodes";
+
+	assert_int_equal(give(of_class, sizeof(of_class) - 1), AGENT_ANSWER_GIVEN);
+	answered(8);
+	assert_false(answer.has_error);
+	qp_message_finish(&answer);
+	assert_int_equal(trim_options.block_size, 24);
+	assert_int_equal(trim_options.keep_bytes, 4096);
+	assert_string_equal(trim_pool, "(none)");
+
+	assert_int_equal(give(of_pool, sizeof(of_pool) - 1), AGENT_ANSWER_GIVEN);
+	answered(9);
+	assert_false(answer.has_error);
+	qp_message_finish(&answer);
+	assert_int_equal(trim_options.block_size, 0);
+	assert_string_equal(trim_pool, "nodes");
+	assert_error("\x94\x00\x09\xa4trim\x81\xa4pool\x05", 15, 9, "bad_request");
 }
 
 static void test_bad_requests(void **state)
@@ -356,6 +393,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_stats_rows, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_too_many_rows, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_trim, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_trim_of_a_part, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_bad_requests, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_what_needs_no_answer, set_up, tear_down),
 	};

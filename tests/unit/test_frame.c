@@ -40,8 +40,10 @@ static size_t frame_around(uint8_t *out, const void *value, size_t value_bytes)
 	return 4 + value_bytes;
 }
 
-/* Every prefix is PART and asks for more than it has but not more than the whole; the whole is WHOLE, also with more
- * behind. */
+/*
+ * Every prefix is PART and asks for more than it has but not more than the whole; the whole is WHOLE, also with more
+ * behind.
+ */
 static void assert_whole_only_at(const uint8_t *frame, size_t bytes)
 {
 	size_t size;

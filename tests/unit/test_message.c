@@ -14,8 +14,7 @@
 #include "read.h"
 #include "write.h"
 
-/* Decodes bytes that are one frame, after the scan. Both kinds of memory must agree; the caller finishes the message.
- */
+/* Decodes bytes that are one frame, after the scan. Both kinds of memory must agree; the caller finishes it. */
 static int decode(struct qp_message *message, const void *bytes, size_t size_bytes)
 {
 	size_t size;

@@ -76,9 +76,9 @@ static void test_empty_pages_go_back_and_come_anew(void **state)
 	assert_int_equal(empty_pages, shared_read_counts(c).direct_allocs + (5000 + 63) / 64 - 1);
 	shared_release_kept(c);
 	assert_int_equal(space_read_empty(c).pages, empty_pages + 1);
-	assert_true(space_return_empty() >= (empty_pages + 1) * space_page_size_bytes());
+	assert_true(space_return_empty(0, UINT64_MAX) >= (empty_pages + 1) * space_page_size_bytes());
 	assert_int_equal(space_read_empty(c).pages, 0);
-	assert_int_equal(space_return_empty(), 0);
+	assert_int_equal(space_return_empty(0, UINT64_MAX), 0);
 	chain = shared_take(c, 5000, &count);
 	assert_int_equal(count, 5000);
 	for (void *block = chain; block; block = *(void **)block)
@@ -93,7 +93,7 @@ static void test_an_empty_page_serves_another_class(void **state)
 	uint32_t count;
 
 	shared_release_kept(from);
-	space_return_empty();
+	space_return_empty(0, UINT64_MAX);
 	shared_give(from, shared_take(from, 128 * 3, &count));
 	assert_int_equal(space_read_empty(from).pages, 2);
 	void *chain = shared_take(to, 1, &count);

@@ -48,22 +48,22 @@ static void run(void *(*body)(void *))
 static void test_allocated_here_freed_there(void **state)
 {
 	(void)state;
-	struct qa_class_stats before = check_row(224);
+	struct qa_class_stats before = check_row(208);
 
 	run(allocate_all);
-	assert_int_equal(check_row(224).used_blocks, before.used_blocks + BLOCKS);
+	assert_int_equal(check_row(208).used_blocks, before.used_blocks + BLOCKS);
 	run(free_all);
-	assert_int_equal(check_row(224).used_blocks, before.used_blocks);
+	assert_int_equal(check_row(208).used_blocks, before.used_blocks);
 	allocate_all(NULL);
 	run(free_all);
 	run(allocate_all);
 	free_all(NULL);
-	struct qa_class_stats after = check_row(224);
+	struct qa_class_stats after = check_row(208);
 	assert_int_equal(after.used_blocks, before.used_blocks);
 	assert_int_equal(after.allocs, before.allocs + 3 * BLOCKS);
 	assert_int_equal(after.frees, before.frees + 3 * BLOCKS);
 	assert_int_equal(qa_trim(NULL, NULL), 0);
-	assert_int_equal(check_row(224).held_bytes, 0);
+	assert_int_equal(check_row(208).held_bytes, 0);
 }
 
 static int sleep_pipe[2];
@@ -107,17 +107,17 @@ static void test_trim_reaches_sleeping_threads(void **state)
 		pthread_create(&threads[i], NULL, cache_and_sleep, NULL);
 	for (int i = 0; i < SLEEPERS; i++)
 		sem_wait(&is_asleep);
-	assert_true(check_row(448).thread_bytes > 0);
+	assert_true(check_row(416).thread_bytes > 0);
 	assert_int_equal(qa_trim(NULL, &result), 0);
 	assert_int_equal(result.threads_skipped, 0);
-	struct qa_class_stats row = check_row(448);
+	struct qa_class_stats row = check_row(416);
 	assert_int_equal(row.thread_bytes, 0);
 	assert_int_equal(row.held_bytes, 0);
 	assert_int_equal(write(sleep_pipe[1], "12345678", SLEEPERS), SLEEPERS);
 	for (int i = 0; i < SLEEPERS; i++)
 		pthread_join(threads[i], NULL);
 	assert_int_equal(qa_trim(NULL, &result), 0);
-	assert_int_equal(check_row(448).held_bytes, 0);
+	assert_int_equal(check_row(416).held_bytes, 0);
 	close(sleep_pipe[0]);
 	close(sleep_pipe[1]);
 }
@@ -232,13 +232,13 @@ static void test_destructors_after_the_end(void **state)
 {
 	(void)state;
 	enum { THREADS = 10 };
-	struct qa_class_stats before = check_row(160);
+	struct qa_class_stats before = check_row(144);
 
 	assert_int_equal(pthread_key_create(&late_key, late_destructor), 0);
 	for (int i = 0; i < THREADS; i++)
 		run(end_late);
 	pthread_key_delete(late_key);
-	struct qa_class_stats after = check_row(160);
+	struct qa_class_stats after = check_row(144);
 	assert_int_equal(after.used_blocks, before.used_blocks);
 	assert_int_equal(after.allocs, before.allocs + THREADS * 6);
 	assert_int_equal(after.frees, before.frees + THREADS * 6);

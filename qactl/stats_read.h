@@ -1,0 +1,14 @@
+/*
+ * stats_read.h - decodes the answer to stats.
+ */
+#ifndef QACTL_STATS_READ_H
+#define QACTL_STATS_READ_H
+
+#include "read.h"
+#include "stats_table.h"
+
+/* Reads a result of stats into a zeroed struct; the caller finishes it even after an error. Returns an exit status. */
+int stats_read(const msgpack_object *object, struct stats *stats);
+void stats_finish(struct stats *stats);
+
+#endif

@@ -1,0 +1,76 @@
+/*
+ * watch and unwatch: what a client wants to be told again and again. The work is watch.c's.
+ */
+#include <stdio.h>
+
+#include "methods.h"
+#include "write.h"
+
+#define INTERVAL_MS 1000u
+#define MOST_INTERVAL_MS 86400000u
+
+static void refuse_interval(struct client *client, uint32_t id)
+{
+	char message[128];
+
+	snprintf(message, sizeof(message), "\"interval_ms\" is from %llu to %u",
+		 (unsigned long long)client->service->limits->watch_ms, MOST_INTERVAL_MS);
+	service_send_error(client, id, "bad_request", message);
+}
+
+void method_watch(struct client *client, uint32_t id, struct qp_reader *params)
+{
+	struct service *service = client->service;
+	bool has_pid = qp_read_value(params, "pid") != NULL;
+	uint64_t pid = qp_read_u64_or(params, "pid", 0);
+	uint64_t interval_ms = qp_read_u64_or(params, "interval_ms", INTERVAL_MS);
+	struct watch_order order = {.with_classes = qp_read_bool_or(params, "classes", false)};
+
+	if (method_refuse_bad(client, id, params))
+		return;
+	if (interval_ms < service->limits->watch_ms || interval_ms > MOST_INTERVAL_MS) {
+		refuse_interval(client, id);
+		return;
+	}
+	if (order.with_classes && !has_pid) {
+		service_send_error(client, id, "bad_request", "\"classes\" is for one target: name its \"pid\"");
+		return;
+	}
+	if (has_pid && method_find_target(client, id, pid) == NULL)
+		return;
+	if (client->watch_count >= service->limits->watches_of_client) {
+		service_send_error(client, id, "busy", "you have as many watches as a client may have");
+		return;
+	}
+	order.pid = (pid_t)pid;
+	order.interval_ms = (uint32_t)interval_ms;
+
+	uint32_t number = watching_add(&service->watching, client, &order);
+	if (number == 0) {
+		service_send_error(client, id, "failed", "qad is out of memory");
+		return;
+	}
+	struct qp_buffer *out = service_begin_frame(service);
+	qp_write_result(out, id);
+	qp_write_map(out, 2);
+	qp_write_key_u64(out, "watch", number);
+	qp_write_key_u64(out, "interval_ms", interval_ms);
+	service_send_frame(client, id);
+}
+
+void method_unwatch(struct client *client, uint32_t id, struct qp_reader *params)
+{
+	uint64_t number = qp_read_u64(params, "watch");
+
+	if (method_refuse_bad(client, id, params))
+		return;
+	if (number > UINT32_MAX || !watching_remove(&client->service->watching, client, (uint32_t)number)) {
+		service_send_error(client, id, "no_watch", "you have no such watch");
+		return;
+	}
+	struct qp_buffer *out = service_begin_frame(client->service);
+	qp_write_result(out, id);
+	qp_write_map(out, 1);
+	qp_write_key_u64(out, "watch", number);
+	service_send_frame(client, id);
+}
