@@ -12,7 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "page_map.h"
 #include "qa.h"
+#include "size_class.h"
 #include "stress.h"
 
 enum { MALLOC_ALIGN = 16, LIVE_MAX = 4096, POOLS = 4, THREADS = 4, OS_PAGE = 4096 };
@@ -22,7 +24,7 @@ struct live {
 	unsigned char *block;
 	size_t size, align;
 	uint64_t class_bytes; /* the row it counts in: its usable size; 0 in the row of large blocks; not of a pool */
-	uint64_t usable;
+	uint64_t usable, extent; /* with the guard that checks and tools put behind it */
 	enum family family;
 	unsigned pool;
 	unsigned char fill;
@@ -58,6 +60,12 @@ static void content_write(struct live *l)
 	memset(l->block, l->fill, l->size);
 }
 
+static uint64_t extent_of(const void *block, size_t usable)
+{
+	unsigned kind = page_map_kind(block);
+	return kind == QA_CLASS_LARGE_ ? usable : size_classes[kind].block_size;
+}
+
 /* A new block joins the table. */
 static void live_add(void *block, size_t size, size_t align, enum family family, unsigned pool)
 {
@@ -71,6 +79,7 @@ static void live_add(void *block, size_t size, size_t align, enum family family,
 		.align = align,
 		.class_bytes = usable > (32 << 10) || align > OS_PAGE ? 0 : usable,
 		.usable = usable,
+		.extent = extent_of(block, usable),
 		.family = family,
 		.pool = pool,
 	};
@@ -238,9 +247,9 @@ static uint64_t sort_and_measure(void)
 	for (size_t i = 0; i < live_count; i++) {
 		const struct live *l = &live[i];
 		if (i > 0)
-			expect_at_most((uintptr_t)live[i - 1].block + live[i - 1].usable, (uintptr_t)l->block);
+			expect_at_most((uintptr_t)live[i - 1].block + live[i - 1].extent, (uintptr_t)l->block);
 		uintptr_t first = (uintptr_t)l->block / OS_PAGE,
-			  end = ((uintptr_t)l->block + l->usable - 1) / OS_PAGE + 1;
+			  end = ((uintptr_t)l->block + l->extent - 1) / OS_PAGE + 1;
 		if (first < behind)
 			first = behind;
 		bytes += (end - first) * OS_PAGE;

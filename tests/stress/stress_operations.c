@@ -44,6 +44,7 @@ static const struct stress_case cases[] = {
 	{"large pages", run_seeds, NULL, "QA_PAGE_SIZE=1MiB"},
 	{"small caches", run_seeds, NULL, "QA_THREAD_CACHE=16K"},
 	{"no caches", run_seeds, NULL, "QA_THREAD_CACHE=0"},
+	{"all checks", run_seeds, NULL, "QA_CHECK=1"},
 };
 
 static void test_case(void **state)
