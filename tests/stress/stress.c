@@ -13,7 +13,7 @@
 
 #include "heap.h"
 
-enum { CHILD_SECONDS = STRESS_TIMES(20, 120) };
+enum { CHILD_SECONDS = STRESS_TIMES(100, 300) };
 
 /* A child of a program with threads may have threads. ThreadSanitizer asks for this name. */
 const char *__tsan_default_options(void);

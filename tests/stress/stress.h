@@ -46,7 +46,7 @@ void stress_expect(uint64_t a, const char *relation, uint64_t b, const char *tex
 /* A test program's main: kills itself after that many seconds (more with a sanitizer). */
 void stress_watch(unsigned seconds);
 
-/* Forks. The child runs body and ends with 0, or by an alarm after 20 s; the parent waits and wants 0. */
+/* Forks. The child runs body and ends with 0, or by an alarm; the parent waits and wants 0. */
 void stress_in_child(void (*body)(void));
 
 /*

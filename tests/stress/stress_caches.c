@@ -251,6 +251,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_no_caches),
 	};
 	stress_run_case(argc, argv, cases, COUNT(cases));
-	stress_watch(50);
+	stress_watch(170);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -154,7 +154,7 @@ static void test_a_thousand_forks(void **state)
 		pid_t pid = fork();
 		assert_true(pid >= 0);
 		if (pid == 0) {
-			alarm(STRESS_TIMES(20, 100));
+			alarm(STRESS_TIMES(60, 100));
 			child();
 		}
 		int code = stress_wait(pid);
@@ -266,6 +266,6 @@ int main(void)
 		cmocka_unit_test(test_several_threads_fork_while_one_trims),
 		cmocka_unit_test(test_spawn_and_vfork),
 	};
-	stress_watch(55);
+	stress_watch(170);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,6 +58,6 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < COUNT(cases); i++)
 		tests[i] = (struct CMUnitTest){cases[i].name, test_case, NULL, NULL, (void *)(uintptr_t)&cases[i]};
 	stress_run_case(argc, argv, cases, COUNT(cases));
-	stress_watch(50);
+	stress_watch(170);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

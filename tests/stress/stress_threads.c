@@ -226,6 +226,6 @@ int main(void)
 		cmocka_unit_test(test_cancellation),
 		cmocka_unit_test(test_ends_while_it_is_drained),
 	};
-	stress_watch(50);
+	stress_watch(170);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
