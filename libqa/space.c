@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "bits.h"
 #include "holes.h"
 #include "meta.h"
 #include "os.h"
@@ -71,33 +72,15 @@ void space_init(uint32_t page_size_bytes)
 	space.chunk_units = (uint32_t)(space.chunk_bytes / page_size_bytes);
 }
 
-static bool bit_get(const uint64_t *bits, unsigned i)
-{
-	return bits[i / 64] >> (i % 64) & 1;
-}
-
-static void bits_set(uint64_t *bits, unsigned first, unsigned count, bool value)
-{
-	for (unsigned i = first; i < first + count; i++) {
-		if (value)
-			bits[i / 64] |= (uint64_t)1 << (i % 64);
-		else
-			bits[i / 64] &= ~((uint64_t)1 << (i % 64));
-	}
-}
-
 /* The first run of count set bits that starts at a multiple of count (a power of two), or chunk_units. */
-static unsigned bits_find(const uint64_t *bits, unsigned count)
+static unsigned find_run(const uint64_t *bits, unsigned count)
 {
 	for (unsigned first = 0; first + count <= space.chunk_units; first += count) {
 		if (count == 1 && bits[first / 64] == 0) {
 			first |= 63; /* a whole word without one */
 			continue;
 		}
-		unsigned i = 0;
-		while (i < count && bit_get(bits, first + i))
-			i++;
-		if (i == count)
+		if (bits_are_set(bits, first, first + count))
 			return first;
 	}
 	return space.chunk_units;
@@ -124,7 +107,7 @@ static void chunk_unlink(struct chunk *chunk)
 
 static void chunk_add_clean(struct chunk *chunk, unsigned first, unsigned count)
 {
-	bits_set(chunk->clean, first, count, true);
+	bits_change(chunk->clean, first, first + count, true);
 	if (chunk->clean_units == 0)
 		chunk_link(chunk);
 	chunk->clean_units += count;
@@ -173,16 +156,17 @@ static unsigned log2_of(uint32_t power)
 	return (unsigned)__builtin_ctz(power);
 }
 
-static uint64_t page_bytes(const struct page *page)
+/* What a page holds: its length without its holes. */
+static uint64_t held_bytes(const struct page *page)
 {
-	return (uint64_t)space.page_size_bytes << page->span_log2;
+	return ((uint64_t)space.page_size_bytes << page->span_log2) - (uint64_t)page->hole_pages * os_page_bytes();
 }
 
 /* With the lock held: the page joins those that wait, or leaves them. */
 static void count_waiting(const struct page *page, bool joins)
 {
 	uint64_t units = (uint64_t)1 << page->span_log2;
-	uint64_t bytes = page_bytes(page) - (uint64_t)page->hole_pages * os_page_bytes();
+	uint64_t bytes = held_bytes(page);
 	atomic_fetch_add_explicit(&space.empty_pages[page->size_class], joins ? units : 0 - units,
 				  memory_order_relaxed);
 	atomic_fetch_add_explicit(&space.empty_bytes[page->size_class], joins ? bytes : 0 - bytes,
@@ -214,7 +198,7 @@ static struct page *take_clean(uint32_t units)
 	struct chunk *chunk = space.with_clean;
 	unsigned first = space.chunk_units;
 	for (; chunk; chunk = chunk->next)
-		if (chunk->clean_units >= units && (first = bits_find(chunk->clean, units)) < space.chunk_units)
+		if (chunk->clean_units >= units && (first = find_run(chunk->clean, units)) < space.chunk_units)
 			break;
 	if (!chunk) {
 		chunk = chunk_create();
@@ -222,7 +206,7 @@ static struct page *take_clean(uint32_t units)
 			return NULL;
 		first = 0;
 	}
-	bits_set(chunk->clean, first, units, false);
+	bits_change(chunk->clean, first, first + units, false);
 	chunk->clean_units -= units;
 	if (chunk->clean_units == 0)
 		chunk_unlink(chunk);
@@ -324,7 +308,7 @@ static struct chunk *collect_returning(unsigned size_class, uint64_t most_bytes)
 		space.empty[span] = NULL;
 		for (struct page *page = waiting, *next; page; page = next) {
 			struct chunk *chunk = page->chunk;
-			uint64_t bytes = page_bytes(page) - (uint64_t)page->hole_pages * os_page_bytes();
+			uint64_t bytes = held_bytes(page);
 			next = page->next;
 			if ((size_class != 0 && page->size_class != size_class) || bytes > most_bytes) {
 				link_waiting(page);
@@ -336,7 +320,8 @@ static struct chunk *collect_returning(unsigned size_class, uint64_t most_bytes)
 				chunk->next_return = chunks;
 				chunks = chunk;
 			}
-			bits_set(chunk->returning, unit_in_chunk(page), 1u << span, true);
+			unsigned first = unit_in_chunk(page);
+			bits_change(chunk->returning, first, first + (1u << span), true);
 		}
 	}
 	return chunks;
@@ -354,11 +339,11 @@ static struct page *returning_page(const struct chunk *chunk, unsigned unit)
 static uint64_t drop_units(struct chunk *chunk, unsigned first, unsigned count)
 {
 	uint64_t bytes = 0;
-	bits_set(chunk->returning, first, count, false);
+	bits_change(chunk->returning, first, first + count, false);
 	for (unsigned i = first; i < first + count;) {
 		struct page *page = returning_page(chunk, i);
 		count_waiting(page, false);
-		bytes += page_bytes(page) - (uint64_t)page->hole_pages * os_page_bytes();
+		bytes += held_bytes(page);
 		holes_clear(page);
 		i += 1u << page->span_log2;
 	}
@@ -368,7 +353,7 @@ static uint64_t drop_units(struct chunk *chunk, unsigned first, unsigned count)
 /* With the lock held: the pages of these units, which the kernel did not take, wait again. */
 static void keep_units(struct chunk *chunk, unsigned first, unsigned count)
 {
-	bits_set(chunk->returning, first, count, false);
+	bits_change(chunk->returning, first, first + count, false);
 	for (unsigned i = first; i < first + count;) {
 		struct page *page = returning_page(chunk, i);
 		link_waiting(page);
@@ -378,10 +363,10 @@ static void keep_units(struct chunk *chunk, unsigned first, unsigned count)
 
 static unsigned run_of_returning(const struct chunk *chunk, unsigned *first)
 {
-	while (*first < space.chunk_units && !bit_get(chunk->returning, *first))
+	while (*first < space.chunk_units && !bits_get(chunk->returning, *first))
 		++*first;
 	unsigned end = *first;
-	while (end < space.chunk_units && bit_get(chunk->returning, end))
+	while (end < space.chunk_units && bits_get(chunk->returning, end))
 		end++;
 	return end - *first;
 }
@@ -407,12 +392,19 @@ static bool detach_if_all_clean(struct chunk *chunk, uint64_t *returned_bytes)
 	return true;
 }
 
-static void return_chunk_whole(struct chunk *chunk)
+/* What the page map has of a chunk without pages, where that is whole OS pages: it is set anew with each page. */
+static void return_records(const struct chunk *chunk)
 {
-	/* The bits of its pages' blocks, too: they are set anew with each page. */
-	size_t bits_bytes = space.chunk_bytes / 8 / 8;
+	size_t bits_bytes = space.chunk_bytes / 8 / 8, slots_bytes = space.chunk_units * sizeof(union page_slot);
 	if (bits_bytes % os_page_bytes() == 0)
 		os_return(page_map_far_bits(chunk->base), bits_bytes);
+	if (slots_bytes % os_page_bytes() == 0)
+		os_return(page_map_slot(chunk->base), slots_bytes);
+}
+
+static void return_chunk_whole(struct chunk *chunk)
+{
+	return_records(chunk);
 	bool is_unmapped = os_unmap(chunk->base, space.chunk_bytes);
 	space_lock();
 	if (is_unmapped)

@@ -20,6 +20,9 @@ enum {
 	OPTION_CLASS = 1 << 8,
 	OPTION_POOL = 1 << 9,
 	OPTION_KEEP = 1 << 10,
+	OPTION_NAME = 1 << 11,
+	OPTION_NO_START = 1 << 12,
+	OPTION_STATS_AT_EXIT = 1 << 13,
 };
 
 /* Those that may stand before the command's name, and that every command takes. */
@@ -31,6 +34,8 @@ struct request {
 	const char *target; /* the operand, else NULL */
 	uint64_t interval_ms, count, block_size, keep_bytes;
 	const char *pool;
+	const char *name; /* of --name, else NULL */
+	char **words;     /* the command line of another program, ends with NULL */
 };
 
 struct command {
@@ -38,6 +43,7 @@ struct command {
 	const char *operand; /* what follows the name in the help: "TARGET", "" */
 	const char *summary; /* a line in the list of commands */
 	const char *description;
+	bool takes_command_line;                   /* the operand and all that follows: words, not a target */
 	unsigned options;                          /* besides the global ones */
 	unsigned target_optional_with;             /* options of which one makes the operand optional; 0: none does */
 	bool is_target_optional;                   /* it may always be left out */
@@ -45,6 +51,7 @@ struct command {
 };
 
 extern const struct command command_ps;
+extern const struct command command_run;
 extern const struct command command_stats;
 extern const struct command command_trim;
 extern const struct command command_watch;

@@ -14,8 +14,8 @@
 #include "output.h"
 #include "text.h"
 
-static const struct command *const commands[] = {&command_ps,     &command_stats,  &command_trim, &command_watch,
-						 &command_doctor, &command_health, NULL};
+static const struct command *const commands[] = {&command_ps,    &command_run,    &command_stats,  &command_trim,
+						 &command_watch, &command_doctor, &command_health, NULL};
 
 static const struct command *find_command(const char *name)
 {
@@ -59,7 +59,7 @@ static int show_version(void)
 
 static int run_command(const struct command *command, int argc, char **argv, struct request *request)
 {
-	int status = options_read(argc, argv, false, command, request);
+	int status = options_read(argc, argv, command->takes_command_line, command, request);
 	int count = argc - optind;
 
 	if (status != 0)
@@ -70,6 +70,10 @@ static int run_command(const struct command *command, int argc, char **argv, str
 	}
 	if (request->given & OPTION_VERSION)
 		return show_version();
+	if (command->takes_command_line) {
+		request->words = argv + optind;
+		return count > 0 ? command->run(request) : fail_usage("name the program to run", "", command);
+	}
 	if (count > command_takes_target(command))
 		return fail_usage("too many words, from here: ", argv[optind + command_takes_target(command)], command);
 	if (count == 1)

@@ -30,6 +30,9 @@ static const struct option_row rows[] = {
 	{OPTION_INTERVAL, 'i', "interval", "SECONDS", "how often; 0.1 or more, 1 by default"},
 	{OPTION_COUNT, 'n', "count", "N", "end after so many times"},
 	{OPTION_JSON, 0, "json", NULL, "print JSON: integers in bytes"},
+	{OPTION_NAME, 0, "name", "NAME", "the program's label, as by QA_NAME"},
+	{OPTION_NO_START, 0, "no-start", NULL, "fail with 69 if no qad is reachable, and start none"},
+	{OPTION_STATS_AT_EXIT, 0, "stats-at-exit", NULL, "print what it held when it ended, on stderr"},
 	{OPTION_SOCKET, 's', "socket", "PATH", "qad's socket"},
 	{OPTION_HELP, 'h', "help", NULL, "show this help"},
 	{OPTION_VERSION, 'V', "version", NULL, "show the version"},
@@ -115,6 +118,9 @@ static int take_value(const struct option_row *row, const struct command *comman
 	switch (row->bit) {
 	case OPTION_SOCKET:
 		request->socket = optarg;
+		break;
+	case OPTION_NAME:
+		request->name = optarg;
 		break;
 	case OPTION_POOL:
 		request->pool = optarg;
@@ -213,7 +219,8 @@ void options_print_help(FILE *out, const struct command *const *commands)
 	fputs("\nqad is looked for at QAD_SOCKET; else at /run/qad/qad.sock,\n"
 	      "$XDG_RUNTIME_DIR/qad/qad.sock and /tmp/qad-UID/qad.sock.\n"
 	      "\nExit status: 0 done, 64 usage, 67 no such target, 69 qad not reachable, 74 output\n"
-	      "failed, 75 no answer in time, 76 protocol error, 77 not allowed. See qactl(1).\n",
+	      "failed, 75 no answer in time, 76 protocol error, 77 not allowed; of run: that of\n"
+	      "the program. See qactl(1).\n",
 	      out);
 }
 
@@ -224,6 +231,8 @@ void options_print_command_help(FILE *out, const struct command *command)
 	fprintf(out, "Usage: qactl %s [OPTION]...", command->name);
 	if (command_takes_target(command))
 		fprintf(out, optional ? " [%s]" : " %s", command->operand);
+	if (command->takes_command_line)
+		fputs(" [ARGUMENT]...", out);
 	fprintf(out, "\n%s\nOptions:\n", command->description);
 	print_options(out, command->options | (OPTIONS_GLOBAL & ~OPTION_VERSION));
 }

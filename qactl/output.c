@@ -13,12 +13,19 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+static void (*pipe_handler)(int) = SIG_DFL;
+
 void output_prepare(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) == -1)
 			(void)!open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
-	signal(SIGPIPE, SIG_IGN);
+	pipe_handler = signal(SIGPIPE, SIG_IGN);
+}
+
+void output_restore(void)
+{
+	signal(SIGPIPE, pipe_handler);
 }
 
 void output_say(const char *format, ...)

@@ -122,6 +122,15 @@ extern void *own_new_array(size_t) __attribute__((alias(NEW_ARRAY), visibility("
 extern void *own_new_aligned(size_t, size_t) __attribute__((alias(NEW_ALIGNED), visibility("hidden")));
 extern void *own_new_array_aligned(size_t, size_t) __attribute__((alias(NEW_ARRAY_ALIGNED), visibility("hidden")));
 
+/* Compilers take a name and its alias for one address; it is the dynamic loader that knows. */
+#define IS_OWN(operator_new, own) is_same((void (*)(void))(operator_new), (void (*)(void))(own))
+
+static inline bool is_same(void (*one)(void), void (*other)(void))
+{
+	__asm__("" : "+r"(one));
+	return one == other;
+}
+
 /* A new handler, or an operator new of the program, may throw, and only the C++ library can catch that. */
 static __attribute__((cold, noinline)) void *new_nothrow_by_library(const char *name, size_t size,
 								    const struct nothrow *nothrow)
@@ -130,7 +139,7 @@ static __attribute__((cold, noinline)) void *new_nothrow_by_library(const char *
 		(void *(*)(size_t, const struct nothrow *))library_operator(name);
 	if (same)
 		return same(size, nothrow);
-	return new_plain == own_new_plain ? NULL : new_plain(size);
+	return IS_OWN(new_plain, own_new_plain) ? NULL : new_plain(size);
 }
 
 static __attribute__((cold, noinline)) void *new_aligned_nothrow_by_library(const char *name, size_t size, size_t align,
@@ -140,32 +149,32 @@ static __attribute__((cold, noinline)) void *new_aligned_nothrow_by_library(cons
 		(void *(*)(size_t, size_t, const struct nothrow *))library_operator(name);
 	if (same)
 		return same(size, align, nothrow);
-	return new_aligned == own_new_aligned ? NULL : new_aligned(size, align);
+	return IS_OWN(new_aligned, own_new_aligned) ? NULL : new_aligned(size, align);
 }
 
 /* The array form of the standard goes by new_array, which a program may have replaced as well. */
 ENTRY void *new_nothrow(size_t size, const struct nothrow *nothrow)
 {
-	void *block = new_plain == own_new_plain ? malloc(size) : NULL;
+	void *block = IS_OWN(new_plain, own_new_plain) ? malloc(size) : NULL;
 	return QA_LIKELY_(block != NULL) ? block : new_nothrow_by_library(NEW_NOTHROW, size, nothrow);
 }
 
 ENTRY void *new_array_nothrow(size_t size, const struct nothrow *nothrow)
 {
-	void *block = new_array == own_new_array && new_plain == own_new_plain ? malloc(size) : NULL;
+	void *block = IS_OWN(new_array, own_new_array) && IS_OWN(new_plain, own_new_plain) ? malloc(size) : NULL;
 	return QA_LIKELY_(block != NULL) ? block : new_nothrow_by_library(NEW_ARRAY_NOTHROW, size, nothrow);
 }
 
 ENTRY void *new_aligned_nothrow(size_t size, size_t align, const struct nothrow *nothrow)
 {
-	void *block = new_aligned == own_new_aligned ? qa_aligned_alloc(align, size) : NULL;
+	void *block = IS_OWN(new_aligned, own_new_aligned) ? qa_aligned_alloc(align, size) : NULL;
 	return QA_LIKELY_(block != NULL) ? block
 					 : new_aligned_nothrow_by_library(NEW_ALIGNED_NOTHROW, size, align, nothrow);
 }
 
 ENTRY void *new_array_aligned_nothrow(size_t size, size_t align, const struct nothrow *nothrow)
 {
-	bool is_own = new_array_aligned == own_new_array_aligned && new_aligned == own_new_aligned;
+	bool is_own = IS_OWN(new_array_aligned, own_new_array_aligned) && IS_OWN(new_aligned, own_new_aligned);
 	void *block = is_own ? qa_aligned_alloc(align, size) : NULL;
 	return QA_LIKELY_(block != NULL)
 		       ? block

@@ -16,8 +16,10 @@ static char *foreign_block(const char *kind, const char *path)
 {
 	if (strcmp(kind, "static") == 0)
 		return data + 64;
-	if (strcmp(kind, "middle") == 0)
-		return (char *)malloc(1 << 20) + 4096;
+	if (strcmp(kind, "middle") == 0) {
+		char *block = malloc(1 << 20);
+		return block + 4096;
+	}
 	if (strcmp(kind, "freed") == 0) {
 		char *block = malloc(1 << 20);
 		free(block);
@@ -37,7 +39,7 @@ int main(int argc, char **argv)
 	if (strcmp(argv[2], "free") == 0)
 		free(block);
 	else if (strcmp(argv[2], "realloc") == 0)
-		block = realloc(block, 500000);
+		printf("%p\n", realloc(block, 500000));
 	else
 		printf("%zu\n", malloc_usable_size(block));
 	puts("it came back");

@@ -67,13 +67,21 @@ def test_a_wrong_hello_is_told_why_and_the_connection_ends(qad, params):
     assert connection.is_closed()
 
 
-@pytest.mark.parametrize("frame", [[0, 1, "ps", {}], [2, "hello", {"protocol": 1, "role": "client"}],
-                                   [1, 1, None, {}], [0, 1, b"hello", {"protocol": 1, "role": "client"}]])
-def test_who_does_not_say_hello_first_is_dropped_without_an_answer(qad, frame):
+@pytest.mark.parametrize("frame", [[0, 1, "ps", {}], [0, 1, b"hello", {"protocol": 1, "role": "client"}],
+                                   [0, 1, b"nvim_set_client_info", ["x", {}, "remote", {}, {}]]])
+def test_a_request_before_hello_is_an_error_and_no_more(qad, frame):
     connection = wire.connect(qad.socket_path)
     connection.send(frame)
-    with pytest.raises(wire.Closed):
-        connection.receive()
+    answer = connection.receive()
+    assert answer[:2] == [1, 1] and answer[2]["code"] == "bad_request" and answer[3] is None
+    assert connection.call("hello", protocol=1, role="client")["protocol"] == 1
+
+
+@pytest.mark.parametrize("frame", [[2, "hello", {"protocol": 1, "role": "client"}], [1, 1, None, {}], [0, 1, "ps", {}]])
+def test_who_does_not_say_hello_is_dropped_whatever_else_it_says(qad, frame):
+    connection = wire.connect(qad.socket_path)
+    connection.send(frame)
+    assert connection.is_closed()
 
 
 def test_a_second_hello_is_an_error_and_no_more(client):
