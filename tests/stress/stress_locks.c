@@ -242,6 +242,6 @@ int main(void)
 		cmocka_unit_test(test_pools_trims_and_forks),
 		cmocka_unit_test(test_a_long_trim_gives_way),
 	};
-	stress_watch(50);
+	stress_watch(170);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
