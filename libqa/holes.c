@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "bits.h"
 #include "os.h"
 #include "page_map.h"
 
@@ -83,40 +84,14 @@ static struct range blocks_on(const struct view *view, uint32_t os_page)
 	return range;
 }
 
-/* The bits of one word that belong to a range. */
-static uint64_t word_mask(struct range range, uint32_t word)
-{
-	uint32_t low = word * 64;
-	uint64_t mask = ~(uint64_t)0;
-	if (range.first > low)
-		mask &= ~(uint64_t)0 << (range.first - low);
-	if (range.end < low + 64)
-		mask &= ~(uint64_t)0 >> (low + 64 - range.end);
-	return mask;
-}
-
-static bool is_all_set(const uint64_t *bits, struct range range)
-{
-	for (uint32_t word = range.first / 64; word * 64 < range.end; word++)
-		if ((~bits[word] & word_mask(range, word)) != 0)
-			return false;
-	return true;
-}
-
-static void change(uint64_t *bits, struct range range, bool value)
-{
-	for (uint32_t word = range.first / 64; word * 64 < range.end; word++) {
-		uint64_t mask = word_mask(range, word);
-		bits[word] = value ? bits[word] | mask : bits[word] & ~mask;
-	}
-}
-
 /* Sets or clears the bits of all blocks that overlap a hole. */
 static void change_missing(const struct view *view, uint64_t *bits, bool value)
 {
 	for (uint32_t i = 0; i < view->os_pages; i++)
-		if (is_hole(view, i))
-			change(bits, blocks_on(view, i), value);
+		if (is_hole(view, i)) {
+			struct range range = blocks_on(view, i);
+			bits_change(bits, range.first, range.end, value);
+		}
 }
 
 static uint32_t count_missing(const struct view *view)
@@ -167,7 +142,8 @@ static bool find(const struct view *view, uint64_t *bits, bool *is_new)
 	bool found = false;
 	change_missing(view, bits, true);
 	for (uint32_t i = 0; i < view->os_pages; i++) {
-		is_new[i] = !is_hole(view, i) && is_all_set(bits, blocks_on(view, i));
+		struct range range = blocks_on(view, i);
+		is_new[i] = !is_hole(view, i) && bits_are_set(bits, range.first, range.end);
 		found |= is_new[i];
 	}
 	for (uint32_t i = 0; i < view->os_pages; i++)
@@ -181,7 +157,7 @@ struct holes_made holes_make(struct page *page, const struct size_class *c, uint
 {
 	bool is_new[OS_PAGES_MAX];
 	struct view view = view_of(page, c);
-	struct holes_made made = {0, 0};
+	struct holes_made made = {0};
 	if (!find(&view, bits, is_new))
 		return made;
 	for (uint32_t i = 0, end; i < view.os_pages; i = end + 1) {
@@ -194,6 +170,7 @@ struct holes_made holes_make(struct page *page, const struct size_class *c, uint
 			made.bytes += (uint64_t)(end - i) * view.os_bytes;
 		} else {
 			fill(&view, i, end - 1, bits);
+			made.is_refused = true;
 		}
 	}
 	made.blocks = count_missing(&view) - page->missing;

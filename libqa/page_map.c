@@ -47,7 +47,7 @@ static size_t round_up(size_t size, size_t step)
 static struct page_map_leaf *leaf_create(size_t *map_bytes)
 {
 	size_t units = units_in_leaf(), leaf_bytes = (size_t)1 << PAGE_MAP_LEAF_BITS;
-	size_t slots_at = round_up(sizeof(struct page_map_leaf) + units, 64);
+	size_t slots_at = round_up(sizeof(struct page_map_leaf) + units, os_page_bytes());
 	size_t holes_at = slots_at + units * sizeof(union page_slot);
 	size_t far_bits_at = round_up(holes_at + leaf_bytes / os_page_bytes() / 8, os_page_bytes());
 	*map_bytes = far_bits_at + leaf_bytes / 8 / 8;

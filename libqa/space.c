@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "bits.h"
 #include "holes.h"
 #include "meta.h"
 #include "os.h"
@@ -28,10 +29,10 @@ enum { CHUNK_UNITS_MAX = CHUNK_BYTES_MIN / UNIT_BYTES_MIN, WORDS = CHUNK_UNITS_M
 struct chunk {
 	char *base;
 	struct chunk *next, *prev; /* chunks that have a clean unit */
-	struct chunk *next_return; /* chunks that have a bit in returning */
+	struct chunk *next_return; /* in the space's list of that name */
 	struct chunk *next_all;    /* constant */
 	uint32_t clean_units;
-	bool is_returning;
+	bool is_returning; /* likewise */
 	uint64_t clean[WORDS];
 	uint64_t returning[WORDS]; /* a trim works on them: not clean yet, not waiting any more */
 };
@@ -44,6 +45,7 @@ static struct {
 	struct chunk *with_clean;
 	struct chunk *spare_chunks;               /* descriptors of unmapped chunks, by next */
 	struct page *empty[SPANS];                /* by log2 of the length in units, linked by next */
+	struct chunk *returning;                  /* that have a bit in returning, by next_return */
 	struct chunk *all;                        /* every descriptor ever made, by next_all */
 	_Atomic uint64_t empty_bytes[QA_CACHES_]; /* that wait, without their holes; written under the lock */
 	_Atomic uint64_t empty_pages[QA_CACHES_]; /* likewise, in units */
@@ -71,33 +73,15 @@ void space_init(uint32_t page_size_bytes)
 	space.chunk_units = (uint32_t)(space.chunk_bytes / page_size_bytes);
 }
 
-static bool bit_get(const uint64_t *bits, unsigned i)
-{
-	return bits[i / 64] >> (i % 64) & 1;
-}
-
-static void bits_set(uint64_t *bits, unsigned first, unsigned count, bool value)
-{
-	for (unsigned i = first; i < first + count; i++) {
-		if (value)
-			bits[i / 64] |= (uint64_t)1 << (i % 64);
-		else
-			bits[i / 64] &= ~((uint64_t)1 << (i % 64));
-	}
-}
-
 /* The first run of count set bits that starts at a multiple of count (a power of two), or chunk_units. */
-static unsigned bits_find(const uint64_t *bits, unsigned count)
+static unsigned find_run(const uint64_t *bits, unsigned count)
 {
 	for (unsigned first = 0; first + count <= space.chunk_units; first += count) {
 		if (count == 1 && bits[first / 64] == 0) {
 			first |= 63; /* a whole word without one */
 			continue;
 		}
-		unsigned i = 0;
-		while (i < count && bit_get(bits, first + i))
-			i++;
-		if (i == count)
+		if (bits_are_set(bits, first, first + count))
 			return first;
 	}
 	return space.chunk_units;
@@ -124,7 +108,7 @@ static void chunk_unlink(struct chunk *chunk)
 
 static void chunk_add_clean(struct chunk *chunk, unsigned first, unsigned count)
 {
-	bits_set(chunk->clean, first, count, true);
+	bits_change(chunk->clean, first, first + count, true);
 	if (chunk->clean_units == 0)
 		chunk_link(chunk);
 	chunk->clean_units += count;
@@ -173,16 +157,17 @@ static unsigned log2_of(uint32_t power)
 	return (unsigned)__builtin_ctz(power);
 }
 
-static uint64_t page_bytes(const struct page *page)
+/* What a page holds: its length without its holes. */
+static uint64_t held_bytes(const struct page *page)
 {
-	return (uint64_t)space.page_size_bytes << page->span_log2;
+	return ((uint64_t)space.page_size_bytes << page->span_log2) - (uint64_t)page->hole_pages * os_page_bytes();
 }
 
 /* With the lock held: the page joins those that wait, or leaves them. */
 static void count_waiting(const struct page *page, bool joins)
 {
 	uint64_t units = (uint64_t)1 << page->span_log2;
-	uint64_t bytes = page_bytes(page) - (uint64_t)page->hole_pages * os_page_bytes();
+	uint64_t bytes = held_bytes(page);
 	atomic_fetch_add_explicit(&space.empty_pages[page->size_class], joins ? units : 0 - units,
 				  memory_order_relaxed);
 	atomic_fetch_add_explicit(&space.empty_bytes[page->size_class], joins ? bytes : 0 - bytes,
@@ -214,7 +199,7 @@ static struct page *take_clean(uint32_t units)
 	struct chunk *chunk = space.with_clean;
 	unsigned first = space.chunk_units;
 	for (; chunk; chunk = chunk->next)
-		if (chunk->clean_units >= units && (first = bits_find(chunk->clean, units)) < space.chunk_units)
+		if (chunk->clean_units >= units && (first = find_run(chunk->clean, units)) < space.chunk_units)
 			break;
 	if (!chunk) {
 		chunk = chunk_create();
@@ -222,7 +207,7 @@ static struct page *take_clean(uint32_t units)
 			return NULL;
 		first = 0;
 	}
-	bits_set(chunk->clean, first, units, false);
+	bits_change(chunk->clean, first, first + units, false);
 	chunk->clean_units -= units;
 	if (chunk->clean_units == 0)
 		chunk_unlink(chunk);
@@ -278,21 +263,6 @@ struct space_empty space_read_empty(unsigned size_class)
 	return empty;
 }
 
-void space_reassign_empty(unsigned from, unsigned to)
-{
-	space_lock();
-	for (unsigned span = 0; span < SPANS; span++) {
-		for (struct page *page = space.empty[span]; page; page = page->next) {
-			if (page->size_class != from)
-				continue;
-			count_waiting(page, false);
-			page->size_class = (uint8_t)to;
-			count_waiting(page, true);
-		}
-	}
-	space_unlock();
-}
-
 bool space_next_unit(struct space_cursor *cursor, char **unit)
 {
 	space_lock();
@@ -315,36 +285,67 @@ static unsigned unit_in_chunk(const struct page *page)
 	return (unsigned)((size_t)(page->base - page->chunk->base) / space.page_size_bytes);
 }
 
-/* With the lock held: marks waiting pages in their chunks; returns the chunks, linked by next_return. */
-static struct chunk *collect_returning(unsigned size_class, uint64_t most_bytes)
+/* With the lock held: a waiting page is marked in its chunk, and the chunk put in front of those that are returning. */
+static void mark_returning(const struct page *page)
 {
-	struct chunk *chunks = NULL;
+	struct chunk *chunk = page->chunk;
+	unsigned first = unit_in_chunk(page);
+	bits_change(chunk->returning, first, first + (1u << page->span_log2), true);
+	if (chunk->is_returning)
+		return;
+	chunk->is_returning = true;
+	chunk->next_return = space.returning;
+	space.returning = chunk;
+}
+
+void space_collect_empty(unsigned size_class, uint64_t most_bytes)
+{
+	space_lock();
 	for (unsigned span = 0; span < SPANS; span++) {
 		struct page *waiting = space.empty[span];
 		space.empty[span] = NULL;
 		for (struct page *page = waiting, *next; page; page = next) {
-			struct chunk *chunk = page->chunk;
-			uint64_t bytes = page_bytes(page) - (uint64_t)page->hole_pages * os_page_bytes();
+			uint64_t bytes = held_bytes(page);
 			next = page->next;
 			if ((size_class != 0 && page->size_class != size_class) || bytes > most_bytes) {
 				link_waiting(page);
 				continue;
 			}
 			most_bytes -= bytes;
-			if (!chunk->is_returning) {
-				chunk->is_returning = true;
-				chunk->next_return = chunks;
-				chunks = chunk;
-			}
-			bits_set(chunk->returning, unit_in_chunk(page), 1u << span, true);
+			mark_returning(page);
 		}
 	}
-	return chunks;
+	space_unlock();
 }
 
 static struct page *returning_page(const struct chunk *chunk, unsigned unit)
 {
 	return &page_map_slot(chunk->base + (size_t)unit * space.page_size_bytes)->page;
+}
+
+static void reassign(struct page *page, unsigned from, unsigned to)
+{
+	if (page->size_class != from)
+		return;
+	count_waiting(page, false);
+	page->size_class = (uint8_t)to;
+	count_waiting(page, true);
+}
+
+void space_reassign_empty(unsigned from, unsigned to)
+{
+	space_lock();
+	for (unsigned span = 0; span < SPANS; span++)
+		for (struct page *page = space.empty[span]; page; page = page->next)
+			reassign(page, from, to);
+	for (struct chunk *chunk = space.returning; chunk; chunk = chunk->next_return)
+		for (unsigned i = 0; i < space.chunk_units; i++)
+			if (bits_get(chunk->returning, i)) {
+				struct page *page = returning_page(chunk, i);
+				reassign(page, from, to);
+				i += (1u << page->span_log2) - 1;
+			}
+	space_unlock();
 }
 
 /*
@@ -354,11 +355,11 @@ static struct page *returning_page(const struct chunk *chunk, unsigned unit)
 static uint64_t drop_units(struct chunk *chunk, unsigned first, unsigned count)
 {
 	uint64_t bytes = 0;
-	bits_set(chunk->returning, first, count, false);
+	bits_change(chunk->returning, first, first + count, false);
 	for (unsigned i = first; i < first + count;) {
 		struct page *page = returning_page(chunk, i);
 		count_waiting(page, false);
-		bytes += page_bytes(page) - (uint64_t)page->hole_pages * os_page_bytes();
+		bytes += held_bytes(page);
 		holes_clear(page);
 		i += 1u << page->span_log2;
 	}
@@ -368,7 +369,7 @@ static uint64_t drop_units(struct chunk *chunk, unsigned first, unsigned count)
 /* With the lock held: the pages of these units, which the kernel did not take, wait again. */
 static void keep_units(struct chunk *chunk, unsigned first, unsigned count)
 {
-	bits_set(chunk->returning, first, count, false);
+	bits_change(chunk->returning, first, first + count, false);
 	for (unsigned i = first; i < first + count;) {
 		struct page *page = returning_page(chunk, i);
 		link_waiting(page);
@@ -378,10 +379,10 @@ static void keep_units(struct chunk *chunk, unsigned first, unsigned count)
 
 static unsigned run_of_returning(const struct chunk *chunk, unsigned *first)
 {
-	while (*first < space.chunk_units && !bit_get(chunk->returning, *first))
+	while (*first < space.chunk_units && !bits_get(chunk->returning, *first))
 		++*first;
 	unsigned end = *first;
-	while (end < space.chunk_units && bit_get(chunk->returning, end))
+	while (end < space.chunk_units && bits_get(chunk->returning, end))
 		end++;
 	return end - *first;
 }
@@ -407,12 +408,19 @@ static bool detach_if_all_clean(struct chunk *chunk, uint64_t *returned_bytes)
 	return true;
 }
 
-static void return_chunk_whole(struct chunk *chunk)
+/* What the page map has of a chunk without pages, where that is whole OS pages: it is set anew with each page. */
+static void return_records(const struct chunk *chunk)
 {
-	/* The bits of its pages' blocks, too: they are set anew with each page. */
-	size_t bits_bytes = space.chunk_bytes / 8 / 8;
+	size_t bits_bytes = space.chunk_bytes / 8 / 8, slots_bytes = space.chunk_units * sizeof(union page_slot);
 	if (bits_bytes % os_page_bytes() == 0)
 		os_return(page_map_far_bits(chunk->base), bits_bytes);
+	if (slots_bytes % os_page_bytes() == 0)
+		os_return(page_map_slot(chunk->base), slots_bytes);
+}
+
+static void return_chunk_whole(struct chunk *chunk)
+{
+	return_records(chunk);
 	bool is_unmapped = os_unmap(chunk->base, space.chunk_bytes);
 	space_lock();
 	if (is_unmapped)
@@ -441,23 +449,32 @@ static uint64_t return_chunk_runs(struct chunk *chunk)
 	return returned_bytes;
 }
 
+bool space_return_next(uint64_t *returned_bytes)
+{
+	space_lock();
+	struct chunk *chunk = space.returning;
+	bool is_whole = false;
+	if (chunk) {
+		space.returning = chunk->next_return;
+		chunk->is_returning = false;
+		is_whole = detach_if_all_clean(chunk, returned_bytes);
+	}
+	space_unlock();
+	if (!chunk)
+		return false;
+	if (is_whole)
+		return_chunk_whole(chunk);
+	else
+		*returned_bytes += return_chunk_runs(chunk);
+	return true;
+}
+
 uint64_t space_return_empty(unsigned size_class, uint64_t most_bytes)
 {
 	uint64_t returned_bytes = 0;
-	space_lock();
-	struct chunk *chunks = collect_returning(size_class, most_bytes);
-	space_unlock();
-	while (chunks) {
-		struct chunk *chunk = chunks;
-		chunks = chunk->next_return;
-		space_lock();
-		chunk->is_returning = false;
-		bool is_whole = detach_if_all_clean(chunk, &returned_bytes);
-		space_unlock();
-		if (is_whole)
-			return_chunk_whole(chunk);
-		else
-			returned_bytes += return_chunk_runs(chunk);
-	}
+	const struct chunk *others = space.returning; /* of a trim that gave way */
+	space_collect_empty(size_class, most_bytes);
+	while (space.returning != others)
+		space_return_next(&returned_bytes);
 	return returned_bytes;
 }

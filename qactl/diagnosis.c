@@ -184,7 +184,14 @@ static void print_advice(FILE *out, const struct stats *stats, const struct diag
 	if (totals->slack_bytes + totals->empty_bytes >= MUCH_BYTES && totals->page_size > 65536 && (is_advised = true))
 		fprintf(out, "Its pages have %" PRIu64 " bytes; a smaller QA_PAGE_SIZE leaves less unused.\n",
 			totals->page_size);
-	if (!is_advised)
+	if (is_advised)
+		return;
+	if (pin && pinned_bytes(pin, os_page_bytes) >= MUCH_BYTES)
+		fprintf(out,
+			"How much comes back only a trim can tell, and it is safe to try: qactl trim %" PRIu64
+			". The rest can go back after those blocks are freed.\n",
+			stats->target.pid);
+	else
 		fputs("Nothing needs to be done.\n", out);
 }
 

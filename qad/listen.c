@@ -67,6 +67,11 @@ static int check_place(struct listener *listener)
 
 static int make_directory(struct listener *listener)
 {
+	char directory[QP_ADDRESS_BYTES + 1];
+	struct stat status;
+
+	qp_address_directory(&listener->address, directory);
+	listener->has_made_directory = lstat(directory, &status) != 0 && errno == ENOENT;
 	int error = qp_address_make_directory(&listener->address);
 
 	if (error == -EPERM)
@@ -121,6 +126,25 @@ int listener_open(struct listener *listener, const struct qp_address *address)
 		error = take_place(listener);
 	close(lock);
 	return error;
+}
+
+void listener_take(struct listener *listener, const struct qp_address *address, int socket)
+{
+	listener->address = *address;
+	listener->socket = socket;
+	listener->is_handed_over = true;
+}
+
+void listener_give_directory(const struct listener *listener, uid_t uid)
+{
+	char directory[QP_ADDRESS_BYTES + 1];
+
+	qp_address_directory(&listener->address, directory);
+	if (listener->has_made_directory && lchown(directory, uid, (gid_t)-1) == 0)
+		return;
+	if (!listener->is_handed_over)
+		log_write(listener->log, LOG_LEVEL_INFO, "%s stays when qad ends; the next one replaces it",
+			  listener->address.path);
 }
 
 static bool take_spare(struct listener *listener)
@@ -233,7 +257,8 @@ void listener_close(struct listener *listener)
 {
 	if (listener->socket < 0)
 		return;
-	remove_file(listener);
+	if (!listener->is_handed_over)
+		remove_file(listener);
 	if (listener->peers != NULL) {
 		uv_close((uv_handle_t *)&listener->poll, NULL);
 		uv_close((uv_handle_t *)&listener->retry, NULL);

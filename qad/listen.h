@@ -21,11 +21,13 @@ struct listener {
 	struct log *log;
 	struct qp_address address;
 	int socket;
+	bool has_made_directory;
 	int spare;    /* held so that /proc can still be read when descriptors are out; -1 while that is so */
 	dev_t device; /* of the socket's file, to know it again */
 	ino_t inode;
 	uv_poll_t poll;
-	uv_timer_t retry; /* runs only while descriptors are out */
+	uv_timer_t retry;    /* runs only while descriptors are out */
+	bool is_handed_over; /* the socket is the service manager's: its file is not removed */
 	bool is_watching;
 	bool is_short; /* of descriptors: told, and not yet over */
 };
@@ -41,6 +43,15 @@ void listener_init(struct listener *listener, struct log *log);
  *   others       the directory or the socket can not be made
  */
 int listener_open(struct listener *listener, const struct qp_address *address);
+
+/* The same with a socket that listens already, of the service manager. */
+void listener_take(struct listener *listener, const struct qp_address *address, int socket);
+
+/*
+ * For a qad that becomes another user: gives it the directory if qad made it, so that it can remove its socket at the
+ * end. The file stays where it can not.
+ */
+void listener_give_directory(const struct listener *listener, uid_t uid);
 
 /* Accepts from now on. 0 or a negative errno, after a line in the log. */
 int listener_start(struct listener *listener, uv_loop_t *loop, struct peers *peers);

@@ -11,30 +11,42 @@
 
 #include "server.h"
 
-static const char help[] = "Usage: qad [OPTION]...\n"
-			   "Keeps track of the processes of this host that run libqa, and answers qactl.\n"
-			   "It stays in the foreground and ends at SIGTERM or SIGINT.\n"
-			   "\n"
-			   "  -s, --socket PATH        listen at PATH (at most 107 bytes). Default: $QAD_SOCKET;\n"
-			   "                           else /run/qad/qad.sock for root; else\n"
-			   "                           $XDG_RUNTIME_DIR/qad/qad.sock; else /tmp/qad-UID/qad.sock\n"
-			   "      --read-group GROUP   its members see the targets of all users\n"
-			   "      --admin-group GROUP  its members see and trim the targets of all users\n"
-			   "      --history            record figures of all targets, not only of those watched\n"
-			   "      --limit NAME=VALUE   change a limit; '--limit help' lists them\n"
-			   "  -v, --verbose            log targets that come and go; twice: clients too\n"
-			   "      --help               show this help\n"
-			   "      --version            show the version\n"
-			   "\n"
-			   "Exit status: 0 ended by a signal; 64 wrong usage; 67 no such group; 69 another qad is\n"
-			   "listening there; 71 the system refused something; 73 the socket can not be made.\n";
+static const char help[] =
+	"Usage: qad [OPTION]...\n"
+	"Keeps track of the processes of this host that run libqa, and answers qactl.\n"
+	"It stays in the foreground and ends at SIGTERM or SIGINT.\n"
+	"\n"
+	"  -s, --socket PATH        listen at PATH (at most 107 bytes). Default: $QAD_SOCKET;\n"
+	"                           else /run/qad/qad.sock for root; else\n"
+	"                           $XDG_RUNTIME_DIR/qad/qad.sock; else /tmp/qad-UID/qad.sock\n"
+	"      --read-group GROUP   its members see the targets of all users\n"
+	"      --admin-group GROUP  its members see and trim the targets of all users\n"
+	"      --user NAME          become this user when the socket is there\n"
+	"      --history            record figures of all targets, not only of those watched\n"
+	"      --limit NAME=VALUE   change a limit; '--limit help' lists them\n"
+	"  -v, --verbose            log targets that come and go; twice: clients too\n"
+	"      --help               show this help\n"
+	"      --version            show the version\n"
+	"\n"
+	"Exit status: 0 ended by a signal; 64 wrong usage; 67 no such user or group; 69 another qad is\n"
+	"listening there; 71 the system refused something; 73 the socket can not be made;\n"
+	"77 it may not become that user.\n";
 
-enum { OPTION_HELP = 256, OPTION_VERSION, OPTION_READ_GROUP, OPTION_ADMIN_GROUP, OPTION_HISTORY, OPTION_LIMIT };
+enum {
+	OPTION_HELP = 256,
+	OPTION_VERSION,
+	OPTION_READ_GROUP,
+	OPTION_ADMIN_GROUP,
+	OPTION_HISTORY,
+	OPTION_LIMIT,
+	OPTION_USER
+};
 
 static const struct option long_options[] = {
 	{"socket", required_argument, NULL, 's'},
 	{"read-group", required_argument, NULL, OPTION_READ_GROUP},
 	{"admin-group", required_argument, NULL, OPTION_ADMIN_GROUP},
+	{"user", required_argument, NULL, OPTION_USER},
 	{"history", no_argument, NULL, OPTION_HISTORY},
 	{"limit", required_argument, NULL, OPTION_LIMIT},
 	{"verbose", no_argument, NULL, 'v'},
@@ -60,6 +72,14 @@ static int take_group(const char *name, bool *has_group, gid_t *group)
 	}
 	*has_group = true;
 	return GO_ON;
+}
+
+static int take_user(struct user *user, const char *name)
+{
+	if (user_find(name, user) == 0)
+		return GO_ON;
+	fprintf(stderr, "qad: there is no user \"%s\" (see getent passwd)\n", name);
+	return EX_NOUSER;
 }
 
 static int take_socket(struct qp_address *address, const char *path)
@@ -115,6 +135,8 @@ static int take_option(int option, struct server_options *options)
 		return take_group(optarg, &access->has_read_group, &access->read_group);
 	case OPTION_ADMIN_GROUP:
 		return take_group(optarg, &access->has_admin_group, &access->admin_group);
+	case OPTION_USER:
+		return take_user(&options->user, optarg);
 	case OPTION_HISTORY:
 		options->is_recording = true;
 		return GO_ON;
@@ -148,6 +170,8 @@ static int take_command_line(int argc, char **argv, struct server_options *optio
 	}
 	if (optind < argc)
 		return wrong_usage("unexpected argument: ", argv[optind]);
+	if (options->socket >= 0)
+		return GO_ON;
 	if (options->address.path[0] == '\0' && qp_address_of_server(&options->address) != 0)
 		return wrong_usage("QAD_SOCKET is longer than the 107 bytes of a socket path", "");
 	return GO_ON;
@@ -172,6 +196,8 @@ static int status_of(int error)
 		return EX_OK;
 	case -EADDRINUSE:
 		return EX_UNAVAILABLE;
+	case -EUSERS: /* as server.h says */
+		return EX_NOPERM;
 	case -ENOMEM:
 	case -EMFILE:
 	case -ENFILE:
@@ -185,12 +211,19 @@ static int status_of(int error)
 int main(int argc, char **argv)
 {
 	struct server_options options = {.level = LOG_LEVEL_NOTICE};
+	struct qp_address handed_over = {.path = ""};
 	int status;
 
 	limits_init(&options.limits);
+	manager_init(&options.manager);
+	options.socket = manager_take_socket(&handed_over);
 	open_standard_descriptors();
+	if (options.socket < -1)
+		return wrong_usage("LISTEN_FDS must be one Unix stream socket that listens", "");
 	status = take_command_line(argc, argv, &options);
 	if (status != GO_ON)
 		return status;
+	if (options.socket >= 0)
+		options.address = handed_over;
 	return status_of(server_run(&options));
 }

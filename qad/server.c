@@ -4,6 +4,7 @@
  */
 #include "server.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ struct server {
 	struct log log;
 	struct limits limits;
 	struct listener listener;
+	struct manager manager;
 	struct peers peers;
 	struct service service;
 	uv_signal_t on_terminate, on_interrupt;
@@ -59,9 +61,22 @@ static void on_room(void *owner)
 static const struct peer_events events = {
 	.message = on_message, .gone = on_gone, .drained = on_drained, .room = on_room};
 
+/* From here on qad ends, whoever asks for it again: a second signal must not kill it half-way. */
+static void block_signals(void)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+}
+
 static void close_all(struct server *server)
 {
+	block_signals();
 	server->is_ending = true;
+	manager_ends(&server->manager);
 	listener_close(&server->listener);
 	peers_close(&server->peers, "qad ends");
 	questions_close(&server->service.questions);
@@ -127,6 +142,25 @@ static void init_service(struct server *server, const struct server_options *opt
 	watching_init(&service->watching, service, options->is_recording);
 }
 
+/* Listens, and drops what it was allowed for that. */
+static int open_listener(struct server *server, const struct server_options *options)
+{
+	int error = 0;
+
+	if (options->socket >= 0)
+		listener_take(&server->listener, &options->address, options->socket);
+	else
+		error = listener_open(&server->listener, &options->address);
+	if (error != 0 || options->user.name == NULL)
+		return error;
+	listener_give_directory(&server->listener, options->user.uid);
+	error = user_become(&options->user);
+	if (error != 0)
+		log_write(&server->log, LOG_LEVEL_ERROR, "can not become user %s: %s", options->user.name,
+			  strerror(-error));
+	return error != 0 ? -EUSERS : 0;
+}
+
 /*
  * The loop is there. Ends with the loop empty again, whatever happens. Signals come first: from the moment at which the
  * socket can be seen, qad can be told to end and takes it with it.
@@ -140,13 +174,15 @@ static int serve(struct server *server, const struct server_options *options)
 	init_service(server, options);
 	error = start_signals(server);
 	if (error == 0)
-		error = listener_open(&server->listener, &options->address);
+		error = open_listener(server, options);
 	if (error == 0)
 		error = listener_start(&server->listener, &server->loop, &server->peers);
-	if (error == 0)
+	if (error == 0) {
 		log_write(&server->log, LOG_LEVEL_NOTICE, "listening on %s", options->address.path);
-	else
+		manager_ready(&server->manager, &server->loop, "listening");
+	} else {
 		close_all(server);
+	}
 	uv_run(&server->loop, UV_RUN_DEFAULT);
 	qp_buffer_finish(&server->service.out);
 	watching_finish(&server->service.watching);
@@ -167,6 +203,7 @@ int server_run(const struct server_options *options)
 	log_init(&server->log, options->level);
 	listener_init(&server->listener, &server->log);
 	server->limits = options->limits;
+	server->manager = options->manager;
 	raise_descriptor_limit(&server->log, options->limits.connections);
 	error = serve(server, options);
 	int left = uv_loop_close(&server->loop);

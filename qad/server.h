@@ -8,18 +8,23 @@
 #include "address.h"
 #include "limit.h"
 #include "log.h"
+#include "manager.h"
+#include "user.h"
 
 struct server_options {
 	struct qp_address address;
 	struct access access;
 	enum log_level level;
 	struct limits limits;
+	struct manager manager;
+	struct user user;  /* to become when the socket is there */
+	int socket;        /* that listens already, at the address; -1: none */
 	bool is_recording; /* a history of all targets, also of those that nobody watches */
 };
 
 /*
  * Listens and serves until SIGTERM or SIGINT. 0 after that; a negative errno when it could not begin, after a
- * line on stderr. SIGPIPE and SIGHUP are ignored from then on.
+ * line on stderr; -EUSERS: it may not become that user. SIGPIPE and SIGHUP are ignored from then on.
  */
 int server_run(const struct server_options *options);
 

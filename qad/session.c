@@ -172,8 +172,12 @@ static void on_hello(struct service *service, struct peer *peer, const struct qp
 	uint64_t protocol;
 	char text[128];
 
-	if (message->kind != QP_REQUEST || strcmp(message->method, "hello") != 0) {
-		peer_drop(peer, "its first frame is not hello");
+	/* Stock MessagePack-RPC clients send something of their own first. The time for hello goes on. */
+	if (message->kind != QP_REQUEST)
+		return;
+	if (strcmp(message->method, "hello") != 0) {
+		send_error(peer, message->id, "bad_request",
+			   message->method[0] == '\0' ? "the method is not a string" : "hello comes first");
 		return;
 	}
 	protocol = qp_read_u64(&reader, "protocol");

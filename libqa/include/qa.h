@@ -146,7 +146,8 @@ size_t qa_stats(struct qa_stats *stats, struct qa_class_stats *classes, size_t c
 
 /*
  * Trim: takes back what the caches of all threads hold, also of threads that sleep in a system call, and returns every
- * empty page to the OS. Other threads go on meanwhile: no lock is held while the kernel works.
+ * empty page to the OS, and of other pages the OS pages without a byte of a used block. Other threads go on meanwhile:
+ * no lock that they take is held while the kernel works.
  *
  * A cache whose owner was inside libqa at every look is left, and counted in threads_skipped. Where the kernel refuses
  * membarrier(2), other threads' caches can not be taken: their owners return them at their next miss.

@@ -182,3 +182,43 @@ def test_instructions_counts_what_a_pair_executes():
                            ("batch-in-order", "libqa-sized"), ("pair-32", "floor"), ("batch-in-order", "floor")}
     assert all(count >= 4 for count in counts.values())
     assert counts["pair-32", "floor"] < counts["pair-32", "libqa-sized"]
+
+
+STORY = REPO / "bench" / "story"
+STORY_BYTES = [step + "_bytes" for step in ("start", "open", "closed", "trimmed", "reopened", "closed_again")]
+
+
+def story(*arguments):
+    return run(STORY, "--build", BUILD, *arguments)
+
+
+def test_the_story_is_told_with_every_allocator():
+    done = story("--quick", "--json")
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    rows = json.loads(done.stdout)
+    assert len(rows) == len({(row["group"], row["name"]) for row in rows}) == 16
+    for row in rows:
+        assert row["open_bytes"] > row["start_bytes"] + (10 << 20), row
+        assert all(row[key] > 0 for key in STORY_BYTES) and row["opening_cpu_ms"] > 0, row
+    # 5 * 65,536 control blocks cost 24 bytes each, not 32: that is 2.5 MiB; what libqa itself needs is far less.
+    open_bytes = {row["name"]: row["open_bytes"] for row in rows if "boost::shared_ptr" in row["group"]}
+    assert open_bytes["Boost on libqa"] < open_bytes["glibc"] - (1 << 20), open_bytes
+
+
+def test_a_whole_document_on_libqa_comes_back_at_every_page_size():
+    """Memory, not time: at the full size what libqa keeps for itself would show."""
+    done = story("--page-sizes", "--rounds", "1", "--only", "std::allocate_shared", "--json")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    assert len(rows) == 6
+    for row in rows:
+        assert row["open_bytes"] > 250 << 20, row
+        assert row["trimmed_bytes"] <= row["start_bytes"] + (2 << 20), row
+
+
+def test_the_story_says_what_is_wrong(tmp_path):
+    done = run(STORY, "--build", tmp_path)
+    assert done.returncode == 1 and f"nothing is built in {tmp_path}" in done.stderr
+    done = story("--only", "no such row")
+    assert done.returncode == 1 and "no row has" in done.stderr
+    assert story("--rounds", "0").returncode == 2

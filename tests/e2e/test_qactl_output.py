@@ -151,6 +151,14 @@ def test_stats_of_named_pools_and_in_a_container(fake, qactl):
     assert "pid 7 in its container" in result.out and "unreachable" not in result.out
 
 
+def test_doctor_does_not_call_it_well_when_a_pool_pins_much(fake, qactl):
+    pinned = fake_qad.class_row(48, pages=367, used_blocks=5_000, name="session", used=240_000, partial=23_700_000, empty=0)
+    fake(stats=lambda params: fake_qad.stats_of(DOCVIEW, [pinned]), history=lambda params: {"trims": []})
+    result = qactl("doctor", "4242")
+    assert result.code == 0 and "by 5000 blocks of 48 bytes of the pool session" in result.out, result
+    assert "safe to try: qactl trim 4242." in result.out and "Nothing needs" not in result.out, result
+
+
 def test_stats_json(fake, qactl):
     fakes = fake(stats=lambda params: {**fake_qad.stats_of(DOCVIEW, ROWS), "allocs": 2**63 + 5, "frees": 2**63 - 1})
     figures = qactl("stats", "4242", "--json", "--all-classes").json

@@ -7,38 +7,9 @@ import msgpack
 import pytest
 
 import wire
-from conftest import wait_until
+from conftest import targets_of, wait_for_target, wait_until
 
 U32 = struct.pack(">I", 0xFFFFFFFF)
-
-
-@pytest.fixture
-def client(qad):
-    connection = wire.client(qad.socket_path)
-    yield connection
-    connection.close()
-
-
-@pytest.fixture
-def fake(qad):
-    """Makes fake targets; all end with the test."""
-    made = []
-
-    def make(kind=wire.FakeTarget, **options):
-        made.append(kind(qad.socket_path, **options))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.end()
-
-
-def targets_of(client, **params):
-    return {target["pid"]: target for target in client.call("ps", **params)["targets"]}
-
-
-def wait_for_target(client, pid):
-    return wait_until(lambda: targets_of(client, figures=False).get(pid), what=f"target {pid} in ps")
 
 
 # hello
@@ -67,13 +38,21 @@ def test_a_wrong_hello_is_told_why_and_the_connection_ends(qad, params):
     assert connection.is_closed()
 
 
-@pytest.mark.parametrize("frame", [[0, 1, "ps", {}], [2, "hello", {"protocol": 1, "role": "client"}],
-                                   [1, 1, None, {}], [0, 1, b"hello", {"protocol": 1, "role": "client"}]])
-def test_who_does_not_say_hello_first_is_dropped_without_an_answer(qad, frame):
+@pytest.mark.parametrize("frame", [[0, 1, "ps", {}], [0, 1, b"hello", {"protocol": 1, "role": "client"}],
+                                   [0, 1, b"nvim_set_client_info", ["x", {}, "remote", {}, {}]]])
+def test_a_request_before_hello_is_an_error_and_no_more(qad, frame):
     connection = wire.connect(qad.socket_path)
     connection.send(frame)
-    with pytest.raises(wire.Closed):
-        connection.receive()
+    answer = connection.receive()
+    assert answer[:2] == [1, 1] and answer[2]["code"] == "bad_request" and answer[3] is None
+    assert connection.call("hello", protocol=1, role="client")["protocol"] == 1
+
+
+@pytest.mark.parametrize("frame", [[2, "hello", {"protocol": 1, "role": "client"}], [1, 1, None, {}], [0, 1, "ps", {}]])
+def test_who_does_not_say_hello_is_dropped_whatever_else_it_says(qad, frame):
+    connection = wire.connect(qad.socket_path)
+    connection.send(frame)
+    assert connection.is_closed()
 
 
 def test_a_second_hello_is_an_error_and_no_more(client):

@@ -22,7 +22,7 @@ static struct qp_address address;
 
 static const char *path_of(const char *name)
 {
-	static char path[128];
+	static char path[sizeof top + 256];
 
 	snprintf(path, sizeof(path), "%s/%s", top, name);
 	return path;
