@@ -108,7 +108,7 @@ def test_bootstrap_tries_again_and_then_says_what_it_could_not(stubs):
     assert len((stubs / "calls").read_text().splitlines()) == 3
 
 
-@pytest.mark.parametrize("script", ["bootstrap", "demo", "test", "format"])
+@pytest.mark.parametrize("script", ["bootstrap", "compat", "demo", "test", "format"])
 def test_a_wrong_argument_is_a_usage_error(script):
     done = subprocess.run([REPO / "script" / script, "--surprise"], capture_output=True, text=True)
     assert done.returncode == 64 and "usage:" in done.stderr
