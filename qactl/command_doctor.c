@@ -9,9 +9,9 @@
 #include "client.h"
 #include "command.h"
 #include "diagnosis.h"
-#include "resolve.h"
 #include "size.h"
 #include "stats_read.h"
+#include "with_qad.h"
 #include "write.h"
 
 static int print_trim(const msgpack_object *object)
@@ -34,15 +34,12 @@ static int show_last_trim(struct client *client, const struct resolve_match *mat
 	const struct qp_message *message;
 	uint32_t id;
 	struct qp_buffer *out = client_begin(client, "history", &id);
-	int error, status;
+	int status;
 
 	qp_write_map(out, 2);
 	qp_write_key_u64(out, "pid", match->pid);
 	qp_write_key_u64(out, "from_s", 0);
-	error = client_ask(client, id, CLIENT_STATS_MS, &message);
-	if (error < 0)
-		return client_fail(client, error);
-	status = answer_check(message, match->who);
+	status = with_qad_ask(client, id, match->who, &message);
 	if (status != 0)
 		return status;
 	struct qp_reader reader = qp_reader_of(&message->body);
@@ -59,14 +56,11 @@ static int show_figures(struct client *client, const struct resolve_match *match
 	struct stats stats = {.row_count = 0};
 	uint32_t id;
 	struct qp_buffer *out = client_begin(client, "stats", &id);
-	int error, status;
+	int status;
 
 	qp_write_map(out, 1);
 	qp_write_key_u64(out, "pid", match->pid);
-	error = client_ask(client, id, CLIENT_STATS_MS, &message);
-	if (error < 0)
-		return client_fail(client, error);
-	status = answer_check(message, match->who);
+	status = with_qad_ask(client, id, match->who, &message);
 	if (status != 0)
 		return status;
 	status = stats_read(&message->body, &stats);
@@ -83,23 +77,19 @@ static int show_figures(struct client *client, const struct resolve_match *match
 	return status;
 }
 
+static int show(struct client *client, const struct request *request, const struct resolve_result *targets)
+{
+	int status = show_figures(client, &targets->matches[0]);
+
+	(void)request;
+	return status ? status : show_last_trim(client, &targets->matches[0]);
+}
+
 static int run(const struct request *request)
 {
 	struct resolve_query query = {.operand = request->target, .advice = "name one by its pid"};
-	struct resolve_result result = {0};
-	struct client client;
-	int error, status;
 
-	client_init(&client);
-	error = client_open(&client, request->socket);
-	status = error < 0 ? client_fail(&client, error) : resolve_targets(&client, &query, &result);
-	if (status == 0)
-		status = show_figures(&client, &result.matches[0]);
-	if (status == 0)
-		status = show_last_trim(&client, &result.matches[0]);
-	resolve_finish(&result);
-	client_finish(&client);
-	return status;
+	return with_qad(request, &query, show);
 }
 
 const struct command command_doctor = {

@@ -11,6 +11,7 @@
 #include "output.h"
 #include "size.h"
 #include "text.h"
+#include "with_qad.h"
 #include "write.h"
 
 static json_t *json_from_object(const msgpack_object *object)
@@ -123,19 +124,17 @@ static void print_limits(const msgpack_object *limits)
 	}
 }
 
-static int show(struct client *client, const struct request *request)
+static int show(struct client *client, const struct request *request, const struct resolve_result *targets)
 {
 	const struct qp_message *message;
 	struct health health;
 	uint32_t id;
 	struct qp_buffer *out = client_begin(client, "health", &id);
-	int error, status;
+	int status;
 
+	(void)targets; /* it is about qad */
 	qp_write_map(out, 0);
-	error = client_ask(client, id, CLIENT_STATS_MS, &message);
-	if (error < 0)
-		return client_fail(client, error);
-	status = answer_check(message, NULL);
+	status = with_qad_ask(client, id, NULL, &message);
 	if (status != 0)
 		return status;
 	if (request->given & OPTION_JSON)
@@ -151,14 +150,7 @@ static int show(struct client *client, const struct request *request)
 
 static int run(const struct request *request)
 {
-	struct client client;
-	int error, status;
-
-	client_init(&client);
-	error = client_open(&client, request->socket);
-	status = error < 0 ? client_fail(&client, error) : show(&client, request);
-	client_finish(&client);
-	return status;
+	return with_qad(request, NULL, show);
 }
 
 const struct command command_health = {

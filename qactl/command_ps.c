@@ -5,10 +5,10 @@
 
 #include <stdio.h>
 
-#include "client.h"
 #include "json.h"
 #include "output.h"
 #include "target.h"
+#include "with_qad.h"
 
 static int print_json(const struct target_list *list)
 {
@@ -30,21 +30,22 @@ static int print(const struct request *request, const struct target_list *list)
 	return 0;
 }
 
-static int run(const struct request *request)
+static int show(struct client *client, const struct request *request, const struct resolve_result *targets)
 {
 	struct target_list list;
-	struct client client;
-	int error, status;
+	int status = target_list_fetch(client, true, &list);
 
-	client_init(&client);
-	error = client_open(&client, request->socket);
-	status = error < 0 ? client_fail(&client, error) : target_list_fetch(&client, true, &list);
+	(void)targets; /* all are shown */
 	if (status == 0) {
 		status = print(request, &list);
 		target_list_finish(&list);
 	}
-	client_finish(&client);
 	return status;
+}
+
+static int run(const struct request *request)
+{
+	return with_qad(request, NULL, show);
 }
 
 const struct command command_ps = {

@@ -4,19 +4,17 @@
  */
 #include "command.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
 
-#include "answer.h"
 #include "client.h"
 #include "json.h"
 #include "output.h"
-#include "resolve.h"
 #include "stats_read.h"
 #include "stats_table.h"
+#include "with_qad.h"
 #include "write.h"
 
 static int print_json(const struct stats *stats)
@@ -61,42 +59,29 @@ static int show_last(const struct request *request, const struct qp_message *mes
 	return status ? status : EX_TEMPFAIL;
 }
 
-static int ask(struct client *client, const struct request *request, const struct resolve_match *match)
+static int ask(struct client *client, const struct request *request, const struct resolve_result *targets)
 {
-	const struct qp_message *message;
+	const struct resolve_match *match = &targets->matches[0];
+	const struct qp_message *message = NULL;
 	struct qp_buffer *out;
 	uint32_t id;
-	int error, status;
+	int status;
 
-	assert(match != NULL);
 	out = client_begin(client, "stats", &id);
 	qp_write_map(out, 2);
 	qp_write_key_u64(out, "pid", match->pid);
 	qp_write_key_bool(out, "all_classes", request->given & OPTION_ALL_CLASSES);
-	error = client_ask(client, id, CLIENT_STATS_MS, &message);
-	if (error < 0)
-		return client_fail(client, error);
-	status = answer_check(message, match->who);
+	status = with_qad_ask(client, id, match->who, &message);
 	if (status == 0)
 		return show(request, &message->body);
-	return status == EX_TEMPFAIL ? show_last(request, message, match->who) : status;
+	return status == EX_TEMPFAIL && message ? show_last(request, message, match->who) : status;
 }
 
 static int run(const struct request *request)
 {
 	struct resolve_query query = {.operand = request->target, .advice = "name one by its pid"};
-	struct resolve_result result = {0};
-	struct client client;
-	int error, status;
 
-	client_init(&client);
-	error = client_open(&client, request->socket);
-	status = error < 0 ? client_fail(&client, error) : resolve_targets(&client, &query, &result);
-	if (status == 0)
-		status = ask(&client, request, &result.matches[0]);
-	resolve_finish(&result);
-	client_finish(&client);
-	return status;
+	return with_qad(request, &query, ask);
 }
 
 const struct command command_stats = {

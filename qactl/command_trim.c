@@ -15,8 +15,8 @@
 #include "client.h"
 #include "json.h"
 #include "output.h"
-#include "resolve.h"
 #include "trim_table.h"
+#include "with_qad.h"
 #include "write.h"
 
 /* Fewer than qad takes of one client, and not so many that a host trims everything at once. */
@@ -206,22 +206,12 @@ static int run(const struct request *request)
 		.is_all = request->given & OPTION_ALL,
 		.advice = "name one by its pid, or trim them all with --all",
 	};
-	struct resolve_result result = {0};
-	struct client client;
-	int error, status;
 
 	if ((request->given & OPTION_CLASS) && (request->given & OPTION_POOL)) {
 		output_say("--class and --pool: a trim is of one of them, or of all");
 		return EX_USAGE;
 	}
-	client_init(&client);
-	error = client_open(&client, request->socket);
-	status = error < 0 ? client_fail(&client, error) : resolve_targets(&client, &query, &result);
-	if (status == 0)
-		status = trim(&client, request, &result);
-	resolve_finish(&result);
-	client_finish(&client);
-	return status;
+	return with_qad(request, &query, trim);
 }
 
 const struct command command_trim = {

@@ -12,8 +12,8 @@
 #include "command.h"
 #include "json.h"
 #include "output.h"
-#include "resolve.h"
 #include "size.h"
+#include "with_qad.h"
 #include "write.h"
 
 enum { TITLE_EVERY = 20, DEFAULT_INTERVAL_MS = 1000 };
@@ -121,23 +121,21 @@ static int follow(struct client *client, struct watched *watched, uint64_t inter
 	return status;
 }
 
-static int begin(struct client *client, const struct request *request, const struct resolve_match *match)
+static int begin(struct client *client, const struct request *request, const struct resolve_result *targets)
 {
+	const struct resolve_match *match = targets->count > 0 ? &targets->matches[0] : NULL;
 	const struct qp_message *message;
 	struct watched watched = {.request = request};
 	uint64_t interval_ms = request->given & OPTION_INTERVAL ? request->interval_ms : DEFAULT_INTERVAL_MS;
 	uint32_t id;
 	struct qp_buffer *out = client_begin(client, "watch", &id);
-	int error, status;
+	int status;
 
 	qp_write_map(out, match ? 2 : 1);
 	qp_write_key_u64(out, "interval_ms", interval_ms);
 	if (match)
 		qp_write_key_u64(out, "pid", match->pid);
-	error = client_ask(client, id, CLIENT_STATS_MS, &message);
-	if (error < 0)
-		return client_fail(client, error);
-	status = answer_check(message, match ? match->who : NULL);
+	status = with_qad_ask(client, id, match ? match->who : NULL, &message);
 	if (status != 0)
 		return status;
 	struct qp_reader reader = qp_reader_of(&message->body);
@@ -150,21 +148,8 @@ static int begin(struct client *client, const struct request *request, const str
 static int run(const struct request *request)
 {
 	struct resolve_query query = {.operand = request->target, .advice = "name one by its pid, or watch all"};
-	struct resolve_result result = {0};
-	struct client client;
-	int error, status;
 
-	client_init(&client);
-	error = client_open(&client, request->socket);
-	if (error < 0)
-		status = client_fail(&client, error);
-	else
-		status = request->target ? resolve_targets(&client, &query, &result) : 0;
-	if (status == 0)
-		status = begin(&client, request, request->target ? &result.matches[0] : NULL);
-	resolve_finish(&result);
-	client_finish(&client);
-	return status;
+	return with_qad(request, request->target ? &query : NULL, begin);
 }
 
 const struct command command_watch = {

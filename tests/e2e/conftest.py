@@ -15,6 +15,8 @@ import time
 
 import pytest
 
+import wire
+
 REPO = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("QA_BUILD") or REPO / "build").resolve()
 SANITIZER_REPORT = re.compile(r"(Address|Leak|Thread|UndefinedBehavior)Sanitizer|runtime error:")
@@ -226,6 +228,37 @@ def qad(qad_factory):
         qad.stop()
     elif qad.process.returncode != -signal.SIGKILL:
         assert qad.process.returncode == 0, f"qad ended with {qad.process.returncode}: {qad.log()}"
+
+
+@pytest.fixture
+def client(qad):
+    """A connection to qad that has said hello as a client."""
+    connection = wire.client(qad.socket_path)
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+def fake(qad):
+    """Makes targets by hand, which a test answers for; all end with the test."""
+    made = []
+
+    def make(kind=wire.FakeTarget, **options):
+        made.append(kind(qad.socket_path, **options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.end()
+
+
+def targets_of(client, **params):
+    """What ps tells of each target, by pid."""
+    return {target["pid"]: target for target in client.call("ps", **params)["targets"]}
+
+
+def wait_for_target(client, pid):
+    return wait_until(lambda: targets_of(client, figures=False).get(pid), what=f"target {pid} in ps")
 
 
 @pytest.fixture

@@ -16,17 +16,13 @@ ROW = wire.row_of()
 
 
 @pytest.fixture
-def serving(qad):
+def serving(fake):
     """Makes targets that answer by themselves; all end with the test."""
-    made = []
 
     def make(kind=wire.ServingTarget, **options):
-        made.append(kind(qad.socket_path, **options))
-        return made[-1]
+        return fake(kind, **options)
 
-    yield make
-    for one in made:
-        one.end()
+    return make
 
 
 def pids(result):

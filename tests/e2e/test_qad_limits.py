@@ -13,31 +13,10 @@ import msgpack
 import pytest
 
 import wire
-from conftest import wait_until
+from conftest import targets_of, wait_for_target, wait_until
 
 HELLO_S, STATS_S, TRIM_S = 2.0, 2.0, 30.0
 KIB, MIB = 1 << 10, 1 << 20
-
-
-@pytest.fixture
-def client(qad):
-    connection = wire.client(qad.socket_path)
-    yield connection
-    connection.close()
-
-
-@pytest.fixture
-def fake(qad):
-    """Makes fake targets; all end with the test."""
-    made = []
-
-    def make(kind=wire.FakeTarget, **options):
-        made.append(kind(qad.socket_path, **options))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.end()
 
 
 @pytest.fixture
@@ -48,14 +27,6 @@ def qad(qad_factory):
     yield qad
     print(qad.log())  # pytest shows it when the test failed
     qad.stop()
-
-
-def targets_of(client, **params):
-    return {target["pid"]: target for target in client.call("ps", **params)["targets"]}
-
-
-def wait_for_target(client, pid):
-    return wait_until(lambda: targets_of(client, figures=False).get(pid), what=f"target {pid} in ps")
 
 
 # time

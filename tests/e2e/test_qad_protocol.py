@@ -7,38 +7,9 @@ import msgpack
 import pytest
 
 import wire
-from conftest import wait_until
+from conftest import targets_of, wait_for_target, wait_until
 
 U32 = struct.pack(">I", 0xFFFFFFFF)
-
-
-@pytest.fixture
-def client(qad):
-    connection = wire.client(qad.socket_path)
-    yield connection
-    connection.close()
-
-
-@pytest.fixture
-def fake(qad):
-    """Makes fake targets; all end with the test."""
-    made = []
-
-    def make(kind=wire.FakeTarget, **options):
-        made.append(kind(qad.socket_path, **options))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.end()
-
-
-def targets_of(client, **params):
-    return {target["pid"]: target for target in client.call("ps", **params)["targets"]}
-
-
-def wait_for_target(client, pid):
-    return wait_until(lambda: targets_of(client, figures=False).get(pid), what=f"target {pid} in ps")
 
 
 # hello

@@ -13,26 +13,6 @@ from conftest import wait_until
 MIB = 1 << 20
 
 
-@pytest.fixture
-def client(qad):
-    connection = wire.client(qad.socket_path)
-    yield connection
-    connection.close()
-
-
-@pytest.fixture
-def fake(qad):
-    made = []
-
-    def make(kind=wire.FakeTarget, **options):
-        made.append(kind(qad.socket_path, **options))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.end()
-
-
 def wait_for_target(client, *targets):
     wanted = {target.pid for target in targets}
     wait_until(lambda: wanted <= {row["pid"] for row in client.call("ps", figures=False)["targets"]},
