@@ -78,8 +78,25 @@ static void list_install(struct heap *heap, unsigned size_class, void *chain, ui
 	heap_load(heap, size_class, (int32_t)count);
 }
 
-/* Inside: fills the empty list from the spare or from a batch on its way. */
-static void list_refill(struct heap *heap, unsigned size_class)
+/* Inside: a batch on its way. It counts against the thread's bytes as a capacity does; one too large stays there. */
+static void *take_batch(struct heap *heap, unsigned size_class, uint32_t *count, struct heap_content *left)
+{
+	void *chain = transfer_take(size_class, count);
+	int32_t more = chain ? (int32_t)*count - heap->fast.caches[size_class].capacity : 0;
+	if (more <= 0)
+		return chain;
+	uint64_t bytes = (uint64_t)more * 2 * size_classes[size_class].block_size;
+	if (heap->capacity_bytes + bytes <= heap_limit_bytes()) {
+		heap_change_capacity(heap, size_class, more);
+		return chain;
+	}
+	if (!transfer_put(size_class, chain, *count))
+		left->chains[0] = chain;
+	return NULL;
+}
+
+/* Inside: fills the empty list from the spare or from a batch on its way. What no place was found for is left. */
+static void list_refill(struct heap *heap, unsigned size_class, struct heap_content *left)
 {
 	struct heap_spare *spare = &heap->spares[size_class];
 	void *chain = spare->chain;
@@ -88,7 +105,7 @@ static void list_refill(struct heap *heap, unsigned size_class)
 		spare->chain = NULL;
 		atomic_store_explicit(&spare->blocks, 0, memory_order_relaxed);
 	} else {
-		chain = transfer_take(size_class, &count);
+		chain = take_batch(heap, size_class, &count, left);
 	}
 	if (chain)
 		list_install(heap, size_class, chain, count);
@@ -153,13 +170,15 @@ void *qa_alloc_slow_(unsigned size_class)
 	if (!heap || !heap_enter(heap))
 		return check_is_on ? check_alloc(size_class) : shared_take_direct(size_class);
 	struct surplus surplus = {0};
+	struct heap_content left = {0};
 	if (!heap->fast.caches[size_class].head)
-		list_refill(heap, size_class);
+		list_refill(heap, size_class, &left);
 	void *block = heap_pop(heap, size_class);
 	if (!block)
 		grow(heap, size_class, &surplus);
 	uint32_t capacity = (uint32_t)heap->fast.caches[size_class].capacity;
 	heap_leave(heap);
+	heap_give(size_class, &left);
 	give_surplus(&surplus);
 	if (!block)
 		block = capacity > 0 ? refill_from_pages(heap, size_class, capacity) : shared_take_direct(size_class);

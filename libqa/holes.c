@@ -157,7 +157,7 @@ struct holes_made holes_make(struct page *page, const struct size_class *c, uint
 {
 	bool is_new[OS_PAGES_MAX];
 	struct view view = view_of(page, c);
-	struct holes_made made = {0, 0};
+	struct holes_made made = {0};
 	if (!find(&view, bits, is_new))
 		return made;
 	for (uint32_t i = 0, end; i < view.os_pages; i = end + 1) {
@@ -170,6 +170,7 @@ struct holes_made holes_make(struct page *page, const struct size_class *c, uint
 			made.bytes += (uint64_t)(end - i) * view.os_bytes;
 		} else {
 			fill(&view, i, end - 1, bits);
+			made.is_refused = true;
 		}
 	}
 	made.blocks = count_missing(&view) - page->missing;

@@ -25,6 +25,7 @@
 struct holes_made {
 	uint64_t bytes;  /* given back now */
 	uint32_t blocks; /* that became missing */
+	bool is_refused; /* the kernel did not take all: locked memory */
 };
 
 /*

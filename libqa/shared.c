@@ -392,6 +392,8 @@ static void end_walk(struct shared *s, struct page *page, const struct size_clas
 		bits[i] |= walk_bits[i];
 	page->first_word = 0;
 	page->missing += made.blocks;
+	if (made.is_refused) /* perhaps it is not locked any more when the next trim comes */
+		page->is_walked = 0;
 	add(&s->hole_bytes, made.bytes);
 	add(&s->hole_blocks, made.blocks);
 	if (page->used == 0)

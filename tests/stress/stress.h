@@ -17,15 +17,20 @@
 
 #include "qa.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define STRESS_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define STRESS_SANITIZED 1
+#if defined(__has_feature)
+#define STRESS_HAS_FEATURE(name) __has_feature(name)
+#else
+#define STRESS_HAS_FEATURE(name) 0
 #endif
+#if defined(__SANITIZE_THREAD__) || STRESS_HAS_FEATURE(thread_sanitizer)
+#define STRESS_TSAN 1
+#else
+#define STRESS_TSAN 0
 #endif
-#ifndef STRESS_SANITIZED
-#define STRESS_SANITIZED 0
+#if defined(__SANITIZE_ADDRESS__) || STRESS_HAS_FEATURE(address_sanitizer)
+#define STRESS_SANITIZED 1
+#else
+#define STRESS_SANITIZED STRESS_TSAN
 #endif
 
 /* How often: plain, and in a build with a sanitizer, where everything takes some ten times as long. */
@@ -41,7 +46,7 @@ void stress_expect(uint64_t a, const char *relation, uint64_t b, const char *tex
 /* A test program's main: kills itself after that many seconds (more with a sanitizer). */
 void stress_watch(unsigned seconds);
 
-/* Forks. The child runs body and ends with 0, or by an alarm after 20 s; the parent waits and wants 0. */
+/* Forks. The child runs body and ends with 0, or by an alarm; the parent waits and wants 0. */
 void stress_in_child(void (*body)(void));
 
 /*

@@ -189,6 +189,6 @@ int main(void)
 		cmocka_unit_test(test_addresses_taken_at_once),
 		cmocka_unit_test(test_pools_trims_and_forks),
 	};
-	stress_watch(50);
+	stress_watch(170);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
