@@ -29,10 +29,10 @@ enum { CHUNK_UNITS_MAX = CHUNK_BYTES_MIN / UNIT_BYTES_MIN, WORDS = CHUNK_UNITS_M
 struct chunk {
 	char *base;
 	struct chunk *next, *prev; /* chunks that have a clean unit */
-	struct chunk *next_return; /* chunks that have a bit in returning */
+	struct chunk *next_return; /* in the space's list of that name */
 	struct chunk *next_all;    /* constant */
 	uint32_t clean_units;
-	bool is_returning;
+	bool is_returning; /* likewise */
 	uint64_t clean[WORDS];
 	uint64_t returning[WORDS]; /* a trim works on them: not clean yet, not waiting any more */
 };
@@ -45,6 +45,7 @@ static struct {
 	struct chunk *with_clean;
 	struct chunk *spare_chunks;               /* descriptors of unmapped chunks, by next */
 	struct page *empty[SPANS];                /* by log2 of the length in units, linked by next */
+	struct chunk *returning;                  /* that have a bit in returning, by next_return */
 	struct chunk *all;                        /* every descriptor ever made, by next_all */
 	_Atomic uint64_t empty_bytes[QA_CACHES_]; /* that wait, without their holes; written under the lock */
 	_Atomic uint64_t empty_pages[QA_CACHES_]; /* likewise, in units */
@@ -262,21 +263,6 @@ struct space_empty space_read_empty(unsigned size_class)
 	return empty;
 }
 
-void space_reassign_empty(unsigned from, unsigned to)
-{
-	space_lock();
-	for (unsigned span = 0; span < SPANS; span++) {
-		for (struct page *page = space.empty[span]; page; page = page->next) {
-			if (page->size_class != from)
-				continue;
-			count_waiting(page, false);
-			page->size_class = (uint8_t)to;
-			count_waiting(page, true);
-		}
-	}
-	space_unlock();
-}
-
 bool space_next_unit(struct space_cursor *cursor, char **unit)
 {
 	space_lock();
@@ -299,15 +285,26 @@ static unsigned unit_in_chunk(const struct page *page)
 	return (unsigned)((size_t)(page->base - page->chunk->base) / space.page_size_bytes);
 }
 
-/* With the lock held: marks waiting pages in their chunks; returns the chunks, linked by next_return. */
-static struct chunk *collect_returning(unsigned size_class, uint64_t most_bytes)
+/* With the lock held: a waiting page is marked in its chunk, and the chunk put in front of those that are returning. */
+static void mark_returning(const struct page *page)
 {
-	struct chunk *chunks = NULL;
+	struct chunk *chunk = page->chunk;
+	unsigned first = unit_in_chunk(page);
+	bits_change(chunk->returning, first, first + (1u << page->span_log2), true);
+	if (chunk->is_returning)
+		return;
+	chunk->is_returning = true;
+	chunk->next_return = space.returning;
+	space.returning = chunk;
+}
+
+void space_collect_empty(unsigned size_class, uint64_t most_bytes)
+{
+	space_lock();
 	for (unsigned span = 0; span < SPANS; span++) {
 		struct page *waiting = space.empty[span];
 		space.empty[span] = NULL;
 		for (struct page *page = waiting, *next; page; page = next) {
-			struct chunk *chunk = page->chunk;
 			uint64_t bytes = held_bytes(page);
 			next = page->next;
 			if ((size_class != 0 && page->size_class != size_class) || bytes > most_bytes) {
@@ -315,21 +312,40 @@ static struct chunk *collect_returning(unsigned size_class, uint64_t most_bytes)
 				continue;
 			}
 			most_bytes -= bytes;
-			if (!chunk->is_returning) {
-				chunk->is_returning = true;
-				chunk->next_return = chunks;
-				chunks = chunk;
-			}
-			unsigned first = unit_in_chunk(page);
-			bits_change(chunk->returning, first, first + (1u << span), true);
+			mark_returning(page);
 		}
 	}
-	return chunks;
+	space_unlock();
 }
 
 static struct page *returning_page(const struct chunk *chunk, unsigned unit)
 {
 	return &page_map_slot(chunk->base + (size_t)unit * space.page_size_bytes)->page;
+}
+
+static void reassign(struct page *page, unsigned from, unsigned to)
+{
+	if (page->size_class != from)
+		return;
+	count_waiting(page, false);
+	page->size_class = (uint8_t)to;
+	count_waiting(page, true);
+}
+
+void space_reassign_empty(unsigned from, unsigned to)
+{
+	space_lock();
+	for (unsigned span = 0; span < SPANS; span++)
+		for (struct page *page = space.empty[span]; page; page = page->next)
+			reassign(page, from, to);
+	for (struct chunk *chunk = space.returning; chunk; chunk = chunk->next_return)
+		for (unsigned i = 0; i < space.chunk_units; i++)
+			if (bits_get(chunk->returning, i)) {
+				struct page *page = returning_page(chunk, i);
+				reassign(page, from, to);
+				i += (1u << page->span_log2) - 1;
+			}
+	space_unlock();
 }
 
 /*
@@ -433,23 +449,32 @@ static uint64_t return_chunk_runs(struct chunk *chunk)
 	return returned_bytes;
 }
 
+bool space_return_next(uint64_t *returned_bytes)
+{
+	space_lock();
+	struct chunk *chunk = space.returning;
+	bool is_whole = false;
+	if (chunk) {
+		space.returning = chunk->next_return;
+		chunk->is_returning = false;
+		is_whole = detach_if_all_clean(chunk, returned_bytes);
+	}
+	space_unlock();
+	if (!chunk)
+		return false;
+	if (is_whole)
+		return_chunk_whole(chunk);
+	else
+		*returned_bytes += return_chunk_runs(chunk);
+	return true;
+}
+
 uint64_t space_return_empty(unsigned size_class, uint64_t most_bytes)
 {
 	uint64_t returned_bytes = 0;
-	space_lock();
-	struct chunk *chunks = collect_returning(size_class, most_bytes);
-	space_unlock();
-	while (chunks) {
-		struct chunk *chunk = chunks;
-		chunks = chunk->next_return;
-		space_lock();
-		chunk->is_returning = false;
-		bool is_whole = detach_if_all_clean(chunk, &returned_bytes);
-		space_unlock();
-		if (is_whole)
-			return_chunk_whole(chunk);
-		else
-			returned_bytes += return_chunk_runs(chunk);
-	}
+	const struct chunk *others = space.returning; /* of a trim that gave way */
+	space_collect_empty(size_class, most_bytes);
+	while (space.returning != others)
+		space_return_next(&returned_bytes);
 	return returned_bytes;
 }
