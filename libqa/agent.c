@@ -134,24 +134,32 @@ int qa_agent_start(void)
 	return error;
 }
 
+/* With life held, and one running. */
+static void stop(void)
+{
+	if (agent_wake_stop(&running->wake)) {
+		pthread_join(thread, NULL);
+		agent_wake_await_gone(&running->wake);
+		agent_link_destroy(running);
+	} else {
+		/* It can not be woken; it ends at what it is told next, and what it uses stays mapped. */
+		pthread_detach(thread);
+	}
+	running = NULL;
+}
+
 void qa_agent_stop(void)
 {
-	int saved = errno;
+	int saved = errno, cancel_state;
 
+	/* A thread that were cancelled on the way would keep the lock for ever, and every fork waits for it. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	pthread_mutex_lock(&life);
 	forget_in_unknown_child();
-	if (running != NULL) {
-		if (agent_wake_stop(&running->wake)) {
-			pthread_join(thread, NULL);
-			agent_wake_await_gone(&running->wake);
-			agent_link_destroy(running);
-		} else {
-			/* It can not be woken; it ends at what it is told next, and what it uses stays mapped. */
-			pthread_detach(thread);
-		}
-		running = NULL;
-	}
+	if (running != NULL)
+		stop();
 	pthread_mutex_unlock(&life);
+	pthread_setcancelstate(cancel_state, NULL);
 	errno = saved;
 }
 

@@ -53,6 +53,11 @@ static inline int agent_os_status(int fd, struct stat *status)
 	return (int)agent_os_result(syscall(SYS_fstat, fd, status));
 }
 
+static inline int agent_os_permit(int fd, mode_t mode)
+{
+	return (int)agent_os_result(syscall(SYS_fchmod, fd, mode));
+}
+
 static inline void agent_os_close(int fd)
 {
 	syscall(SYS_close, fd);

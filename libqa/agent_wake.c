@@ -42,6 +42,8 @@ bool agent_wake_enter(struct agent_wake *wake)
 	if (agent_os_leave_descriptors() != 0 || agent_os_pipe(ends) != 0 || !occupy_standard_numbers(ends) ||
 	    agent_os_status(ends[0], &status) != 0)
 		return false;
+	/* The program may be another user by the time it opens the pipe; /proc shows it to nobody else. */
+	agent_os_permit(ends[0], 0666);
 	wake->stop_fd = ends[0];
 	wake->wake_fd = ends[1];
 	wake->inode = status.st_ino;

@@ -59,7 +59,10 @@ static void unlock_all(bool is_child)
 	check_unlock();
 	resume_heaps();
 	heap_unlock();
-	trim_unlock();
+	if (is_child)
+		trim_unlock_in_child();
+	else
+		trim_unlock();
 	pool_unlock();
 	options_unlock();
 	init_unlock();

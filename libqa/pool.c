@@ -128,7 +128,7 @@ int qa_pool_destroy(struct qa_pool *public)
 	if (!is_drained || shared_read_counts(size_class).out_blocks > 0) {
 		error = -EBUSY;
 	} else {
-		space_return_empty(0, UINT64_MAX);
+		space_return_empty(size_class, UINT64_MAX);
 		space_reassign_empty(size_class, qa_class_of_(size_classes[size_class].block_size));
 		memset(pool->row.name, 0, sizeof pool->row.name);
 	}

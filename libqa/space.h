@@ -49,9 +49,16 @@ bool space_next_unit(struct space_cursor *cursor, char **unit);
 /*
  * Returns waiting empty pages to the OS, neighbours in one call, outside the lock: those that were last of that class
  * (0: of any), and of these no more than most_bytes. Pages that the kernel does not take (locked memory) stay as they
- * were. One caller at a time (trim.c). Returns the bytes that went back.
+ * were. With trim's lock held. Returns the bytes that went back.
  */
 uint64_t space_return_empty(unsigned size_class, uint64_t most_bytes);
+
+/*
+ * The same in pieces: first all are collected; then next returns those of one chunk and adds their bytes, or says that
+ * there are no more. Between two pieces trim's lock may change hands: what is collected is anybody's to return.
+ */
+void space_collect_empty(unsigned size_class, uint64_t most_bytes);
+bool space_return_next(uint64_t *returned_bytes);
 
 /* Around fork, see fork.c. */
 void space_lock(void);

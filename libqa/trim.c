@@ -19,16 +19,34 @@
 #include "space.h"
 #include "stats.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/*
+ * A trim of gigabytes takes long, and fork and pools want the lock meanwhile. Who waits for it holds the place in front
+ * of it, so that a trim that lets go between two pieces does not get it back before them.
+ */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, place_in_front = PTHREAD_MUTEX_INITIALIZER;
 
 void trim_lock(void)
 {
+	pthread_mutex_lock(&place_in_front);
 	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&place_in_front);
 }
 
 void trim_unlock(void)
 {
 	pthread_mutex_unlock(&lock);
+}
+
+void trim_unlock_in_child(void)
+{
+	pthread_mutex_init(&place_in_front, NULL); /* a thread of the parent may have had it */
+	trim_unlock();
+}
+
+static void give_way(void)
+{
+	trim_unlock();
+	trim_lock();
 }
 
 /* What a trim is about: one class, or all of them (0), and how much of it may go back at most. */
@@ -67,10 +85,27 @@ static uint64_t return_inside(const struct scope *scope)
 		    (scope->size_class != 0 && kind != scope->size_class))
 			continue;
 		uint64_t page_bytes = (uint64_t)size_classes[kind].span_pages * space_page_size_bytes();
-		if (page_bytes <= scope->most_bytes - returned_bytes)
-			returned_bytes += shared_return_inside(unit);
+		if (page_bytes > scope->most_bytes - returned_bytes)
+			continue;
+		returned_bytes += shared_return_inside(unit);
+		give_way();
 	}
 	return returned_bytes;
+}
+
+/* May return more than the scope has, when others left some to it. */
+static uint64_t return_empty(const struct scope *scope)
+{
+	uint64_t returned_bytes = 0;
+	space_collect_empty(scope->size_class, scope->most_bytes);
+	while (space_return_next(&returned_bytes))
+		give_way();
+	return returned_bytes;
+}
+
+static void reduce(struct scope *scope, uint64_t returned_bytes)
+{
+	scope->most_bytes -= returned_bytes < scope->most_bytes ? returned_bytes : scope->most_bytes;
 }
 
 static uint64_t drain(unsigned size_class)
@@ -94,13 +129,13 @@ static uint64_t trim_scope(const struct scope *whole, uint64_t *threads_skipped)
 	struct scope scope = *whole;
 	uint64_t returned_bytes = 0;
 	if (scope.most_bytes != UINT64_MAX)
-		returned_bytes = space_return_empty(scope.size_class, scope.most_bytes);
-	scope.most_bytes -= returned_bytes;
+		returned_bytes = return_empty(&scope);
+	reduce(&scope, returned_bytes);
 	if (scope.most_bytes < os_page_bytes())
 		return returned_bytes;
 	*threads_skipped = drain(scope.size_class);
-	uint64_t empty_bytes = space_return_empty(scope.size_class, scope.most_bytes);
-	scope.most_bytes -= empty_bytes;
+	uint64_t empty_bytes = return_empty(&scope);
+	reduce(&scope, empty_bytes);
 	return returned_bytes + empty_bytes + return_inside(&scope);
 }
 

@@ -7,5 +7,6 @@
 /* Around fork, see fork.c. */
 void trim_lock(void);
 void trim_unlock(void);
+void trim_unlock_in_child(void);
 
 #endif

@@ -1,10 +1,16 @@
 /*
- * utf8.h - where to cut a text that is too long, so that no character is torn. Inside proto only.
+ * utf8.h - texts that somebody else wrote: what is a character in them, and where to cut one that is too long.
  */
 #ifndef QP_UTF8_H
 #define QP_UTF8_H
 
 #include <stddef.h>
+
+/* The bytes of the well-formed character at the start of a text of at least 1 byte; 0 when there is none. */
+size_t qp_utf8_character(const char *text, size_t text_bytes);
+
+/* What stands in the place of a byte that is not UTF-8: U+FFFD. */
+#define QP_UTF8_REPLACEMENT "\xef\xbf\xbd"
 
 /*
  * How many of text_bytes bytes to keep so that at most room_bytes are kept and no UTF-8 character is cut. At most three

@@ -9,6 +9,7 @@
 #include <sysexits.h>
 
 #include "output.h"
+#include "utf8.h"
 
 struct json_figure {
 	const char *key;
@@ -52,22 +53,6 @@ static void add_figures(json_t *object, const struct json_figure *figures, size_
 	}
 }
 
-/* The length of the UTF-8 character at the start of text, by jansson's own judgement; 0: none. */
-static size_t character_bytes(const char *text)
-{
-	size_t left = strnlen(text, 4);
-
-	for (size_t length = 1; length <= left; length++) {
-		json_t *piece = json_stringn(text, length);
-
-		if (piece) {
-			json_decref(piece);
-			return length;
-		}
-	}
-	return 0;
-}
-
 json_t *json_from_text(const char *text)
 {
 	json_t *value = json_string(text);
@@ -80,9 +65,9 @@ json_t *json_from_text(const char *text)
 	if (!mended)
 		return NULL;
 	while (*text) {
-		size_t length = character_bytes(text);
+		size_t length = qp_utf8_character(text, strnlen(text, 4));
 
-		memcpy(mended + used, length ? text : "\xef\xbf\xbd", length ? length : 3);
+		memcpy(mended + used, length ? text : QP_UTF8_REPLACEMENT, length ? length : 3);
 		used += length ? length : 3;
 		text += length ? length : 1;
 	}

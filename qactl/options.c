@@ -218,9 +218,9 @@ void options_print_help(FILE *out, const struct command *const *commands)
 	print_options(out, OPTIONS_GLOBAL);
 	fputs("\nqad is looked for at QAD_SOCKET; else at /run/qad/qad.sock,\n"
 	      "$XDG_RUNTIME_DIR/qad/qad.sock and /tmp/qad-UID/qad.sock.\n"
-	      "\nExit status: 0 done, 64 usage, 67 no such target, 69 qad not reachable, 74 output\n"
-	      "failed, 75 no answer in time, 76 protocol error, 77 not allowed; of run: that of\n"
-	      "the program. See qactl(1).\n",
+	      "\nExit status: 0 done, 64 usage, 67 no such target, 69 qad not reachable, 71 out of\n"
+	      "memory, 74 output failed, 75 no answer in time, 76 protocol error, 77 not allowed;\n"
+	      "of run: that of the program. See qactl(1).\n",
 	      out);
 }
 

@@ -44,8 +44,7 @@ void questions_close(struct questions *questions);
 /* Prepares the slots of a new target. */
 void question_init_target(struct target *target);
 
-/* The caller has set waiter->on_answer, and for a trim waiter->order. Never fails: what goes wrong becomes the outcome.
- */
+/* The caller has set on_answer, and for a trim order. Never fails: what goes wrong becomes the outcome. */
 void question_ask(struct questions *questions, struct target *target, enum question_kind kind, struct waiter *waiter);
 /* The waiter will not be called. */
 void question_forget(struct questions *questions, struct waiter *waiter);

@@ -61,8 +61,20 @@ static void on_room(void *owner)
 static const struct peer_events events = {
 	.message = on_message, .gone = on_gone, .drained = on_drained, .room = on_room};
 
+/* From here on qad ends, whoever asks for it again: a second signal must not kill it half-way. */
+static void block_signals(void)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+}
+
 static void close_all(struct server *server)
 {
+	block_signals();
 	server->is_ending = true;
 	manager_ends(&server->manager);
 	listener_close(&server->listener);

@@ -52,13 +52,17 @@ namespace qa
 namespace types_
 {
 
-/* No memory, though the new handler was asked: the C++ library throws, as it does when no memory can ever be enough. */
+/* No memory, though the new handler was asked. Without exceptions in the program the C++ library throws its own. */
 [[noreturn]] inline __attribute__((cold, noinline)) void throw_bad_alloc()
 {
+#ifdef __EXCEPTIONS
+	throw std::bad_alloc();
+#else
 	std::size_t too_much = PTRDIFF_MAX;
 	__asm__("" : "+r"(too_much)); /* or the compiler warns of it */
 	::operator delete(::operator new(too_much));
 	std::terminate(); /* a replaced operator new that gave nothing, and threw nothing */
+#endif
 }
 
 template <class Attempt> __attribute__((cold, noinline)) void *allocate_again(Attempt attempt)

@@ -14,9 +14,12 @@
  *   fork, child COMMAND            fork, answers pid=PID; obey in the child
  *   spawn                          start a program; answers fds=N, the descriptors it has beside the standard three
  *   agent start|stop, trim         qa_agent_start, qa_agent_stop, qa_trim
+ *   agent stop cancelled           qa_agent_stop in a thread that is to be cancelled
+ *   become UID                     setuid, see target_sandbox.c
  *   chroot PATH                    chroot, where there is no /proc
  *   close-all                      close every descriptor from 3 on, then occupy these numbers; answers occupied=N
  *   occupied                       answers bytes=N that somebody else wrote into the occupied ones
+ *   setuid UID, exec               becomes that user; starts this program anew (then "ok ready" comes again)
  *   signals, counts                count every signal from now on; answers signals=N eintr=N
  *   quit
  */
@@ -304,6 +307,22 @@ static void answer_number(char answer[LINE_SIZE], const char *key, long long num
 		snprintf(answer, LINE_SIZE, "ok %s=%lld", key, number);
 }
 
+/* In a thread that is to be cancelled at the first call where that may happen. */
+static void *agent_stop_when_cancelled(void *unused)
+{
+	(void)unused;
+	pthread_cancel(pthread_self());
+	qa_agent_stop();
+	return NULL;
+}
+
+static int agent_stop_cancelled(void)
+{
+	pthread_t thread;
+	int error = pthread_create(&thread, NULL, agent_stop_when_cancelled, NULL);
+	return error ? -error : -pthread_join(thread, NULL);
+}
+
 /* Commands about the process; false when it is none of them. */
 static bool obey_process(const char *command, char answer[LINE_SIZE])
 {
@@ -318,10 +337,19 @@ static bool obey_process(const char *command, char answer[LINE_SIZE])
 	} else if (strcmp(command, "agent stop") == 0) {
 		qa_agent_stop();
 		answer_status(answer, 0);
+	} else if (strcmp(command, "agent stop cancelled") == 0) {
+		answer_status(answer, agent_stop_cancelled());
+	} else if (strncmp(command, "become ", 7) == 0) {
+		answer_status(answer, sandbox_become((unsigned)strtoul(command + 7, NULL, 10)));
 	} else if (strcmp(command, "trim") == 0) {
 		answer_status(answer, qa_trim(NULL, NULL));
 	} else if (strncmp(command, "chroot ", 7) == 0) {
 		answer_status(answer, chroot(command + 7) == 0 ? 0 : -errno);
+	} else if (strncmp(command, "setuid ", 7) == 0) {
+		answer_status(answer, setuid((uid_t)atoi(command + 7)) == 0 ? 0 : -errno);
+	} else if (strcmp(command, "exec") == 0) {
+		execl("/proc/self/exe", "target", (char *)NULL);
+		answer_status(answer, -errno);
 	} else if (strcmp(command, "close-all") == 0) {
 		fds_close_all();
 		answer_number(answer, "occupied", (long long)occupied_count);

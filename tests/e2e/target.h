@@ -31,6 +31,8 @@ struct load_result load_run(unsigned threads, uint64_t operations, unsigned chil
 
 /* Starts the program anew where membarrier is refused. Returns only on failure, with a negative errno. */
 int sandbox_enter(char *program);
+/* From now on this is another user's process, on a kernel without descriptors for threads. 0 or a negative errno. */
+int sandbox_become(unsigned uid);
 
 /* Frees at unusual times. */
 /* A thread takes blocks and frees them in the last round of its thread-specific destructors. 0 or a negative errno. */

@@ -449,6 +449,31 @@ def test_stop_without_proc(server, target):
     program.quit()
 
 
+@pytest.mark.plain_only
+def test_stop_after_the_program_became_another_user(server, target):
+    """As daemons do; on kernels before 6.9 only the name in /proc leads to the agent, and the pipe was made by root."""
+    program = target()
+    server.welcome()
+    became = program.ask_line("become 65534")
+    assert became == ("ok" if os.geteuid() == 0 else "error Operation not permitted")
+    program.ask("agent stop")
+    assert program.agent_task() is None
+    program.quit()
+
+
+def test_stop_in_a_thread_that_is_cancelled(server, target):
+    """It is not cancelled half-way, with the lock that fork takes."""
+    program = target()
+    peer = server.welcome()
+    program.ask("agent stop cancelled")
+    assert peer.receive() is None
+    program.ask("agent start")
+    server.welcome()
+    program.ask("fork")
+    assert server.accept().hello()[3]["pid"] != program.pid
+    program.quit()
+
+
 def test_fork_has_a_connection_of_its_own(server, target):
     program = target()
     parent = server.welcome()

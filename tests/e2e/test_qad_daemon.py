@@ -193,6 +193,18 @@ def test_a_signal_may_come_as_soon_as_the_socket_is_there(socket_path, number, c
         assert os.listdir(socket_path.parent) == []
 
 
+def test_signals_one_after_the_other_end_it_as_one(qad_factory, socket_path):
+    """The later ones find it closing, and must not kill it there. The moment is short: about one round in six hits it."""
+    for _ in range(40):
+        qad = qad_factory().start()
+        qad.process.terminate()
+        while os.path.lexists(socket_path):
+            pass
+        for _ in range(50):
+            os.kill(qad.process.pid, signal.SIGTERM)  # a zombie may be sent one, too
+        assert qad.process.wait(DEADLINE) == 0
+
+
 def test_it_goes_on_after_sighup_and_a_broken_pipe(qad, socket_path):
     for number in (signal.SIGHUP, signal.SIGPIPE):
         qad.process.send_signal(number)

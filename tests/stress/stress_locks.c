@@ -79,6 +79,58 @@ static void test_pools_trims_and_forks(void **state)
 
 enum { CHUNK_BYTES = 2 << 20 };
 
+static atomic_bool is_trimming;
+
+static void *trim_once(void *argument)
+{
+	(void)argument;
+	qa_trim(NULL, NULL);
+	atomic_store(&is_trimming, false);
+	return NULL;
+}
+
+static uint64_t held_bytes(void)
+{
+	struct qa_stats stats;
+	qa_stats(&stats, NULL, 0);
+	return stats.held_bytes;
+}
+
+/* A trim of many chunks, and what wants its lock meanwhile gets its turn: it does not wait until all is returned. */
+static void test_a_long_trim_gives_way(void **state)
+{
+	(void)state;
+	enum { BLOCKS = STRESS_TIMES(100, 50) * CHUNK_BYTES / (16 << 10), TURNS = 4 };
+	void **blocks = calloc(BLOCKS, sizeof *blocks);
+	for (int round = 0; round < 2; round++) {
+		unsigned turns = 0;
+		pthread_t thread;
+		for (int i = 0; i < BLOCKS; i++)
+			stress_fill(blocks[i] = qa_malloc(16 << 10), 16 << 10, 1);
+		for (int i = 0; i < BLOCKS; i++) /* second round: what is left lies in partly used pages */
+			if (round == 0 || i % 4 != 0)
+				qa_free(blocks[i]);
+		uint64_t all_bytes = held_bytes();
+		atomic_store(&is_trimming, true);
+		pthread_create(&thread, NULL, trim_once, NULL);
+		while (atomic_load(&is_trimming)) {
+			struct qa_pool *pool = qa_pool_create("in between", 64, 8);
+			qa_pool_free(pool, qa_pool_alloc(pool));
+			expect_equal(qa_pool_destroy(pool), 0);
+			uint64_t bytes = held_bytes();
+			turns += bytes > all_bytes / 3 && bytes < all_bytes / 10 * 9;
+		}
+		pthread_join(thread, NULL);
+		expect_true(turns >= TURNS);
+		for (int i = 0; i < BLOCKS; i++)
+			if (round == 1 && i % 4 == 0)
+				qa_free(blocks[i]);
+	}
+	free(blocks);
+	qa_trim(NULL, NULL);
+	expect_equal(stress_figures().held_bytes, 0);
+}
+
 /* Fills chunks and leaves them empty, so that trims unmap them. */
 static void *fill_chunks(void *argument)
 {
@@ -188,6 +240,7 @@ int main(void)
 		cmocka_unit_test(test_addresses_that_change_hands),
 		cmocka_unit_test(test_addresses_taken_at_once),
 		cmocka_unit_test(test_pools_trims_and_forks),
+		cmocka_unit_test(test_a_long_trim_gives_way),
 	};
 	stress_watch(170);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <boost/shared_ptr.hpp>
 #include <boost/weak_ptr.hpp>
 
+#include <new>
 #include <vector>
 
 #include "check.h"
@@ -63,11 +64,38 @@ void test_other_blocks()
 	CHECK_EQUAL(used_bytes(), bytes);
 }
 
+#ifdef __EXCEPTIONS
+int asked;
+
+void give_up()
+{
+	if (++asked == 2)
+		std::set_new_handler(NULL);
+}
+
+void test_no_memory()
+{
+	typedef boost::detail::quick_allocator<char> blocks;
+	int caught = 0;
+	std::set_new_handler(give_up);
+	try {
+		blocks::dealloc(blocks::alloc(static_cast<std::size_t>(-1) / 4), 1);
+	} catch (const std::bad_alloc &) {
+		caught++;
+	}
+	CHECK_EQUAL(caught, 1);
+	CHECK_EQUAL(asked, 2);
+}
+#else
+void test_no_memory() {}
+#endif
+
 } // namespace
 
 int main()
 {
 	test_cost();
+	test_no_memory();
 	test_other_blocks();
 	std::puts("ok");
 	return 0;

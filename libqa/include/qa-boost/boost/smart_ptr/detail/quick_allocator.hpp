@@ -64,7 +64,7 @@ template <unsigned Size, unsigned Align> struct allocator_impl {
 #endif
 	}
 
-	/* No memory: what operator new does. The C++ library throws, so -fno-exceptions compiles, too. */
+	/* No memory: what operator new does. Without exceptions in the program the C++ library throws its own. */
 	static __attribute__((cold, noinline)) void *qa_again_(std::size_t n)
 	{
 		while (std::new_handler ask = qa_handler_()) {
@@ -72,9 +72,13 @@ template <unsigned Size, unsigned Align> struct allocator_impl {
 			if (void *block = qa_alloc(n, n == Size ? Align : qa_derived_align_))
 				return block;
 		}
+#ifdef __EXCEPTIONS
+		throw std::bad_alloc();
+#else
 		std::size_t too_much = PTRDIFF_MAX;
 		__asm__("" : "+r"(too_much)); /* or the compiler warns of it */
 		return ::operator new(too_much);
+#endif
 	}
 };
 
