@@ -10,6 +10,7 @@
  */
 #include "agent.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <link.h>
@@ -24,6 +25,20 @@
 #include "agent_link.h"
 #include "options.h"
 #include "qa.h"
+
+/*
+ * A program may leave main by pthread_exit, or fork in another thread than its first; it then ends when its last thread
+ * ends, which glibc finds out by counting threads. With the agent counted that would never happen, and no signal but
+ * SIGKILL would end what is left. So the agent is taken out of the count while it lives. No other way does what the
+ * program expects: exit called in its own last thread. Where glibc has no such counter, such a program stays.
+ */
+static atomic_uint *thread_count; /* of glibc, or NULL; looked up before there are threads, as dlsym takes locks */
+
+static void count_agent(int change)
+{
+	if (thread_count)
+		atomic_fetch_add(thread_count, (unsigned)change);
+}
 
 /* For the work itself: proto, statistics and trim need a few KiB. Only what is touched becomes resident. */
 #define STACK_BYTES (128u << 10)
@@ -69,6 +84,7 @@ static void *run(void *data)
 	/* relaxed: see thread_tid */
 	atomic_store_explicit(&thread_tid, gettid(), memory_order_relaxed);
 	agent_link_run(data);
+	count_agent(1); /* as glibc counts it out now */
 	atomic_store_explicit(&thread_tid, 0, memory_order_relaxed);
 	return NULL;
 }
@@ -88,6 +104,8 @@ static int create_thread(struct agent_link *link)
 		sigfillset(&all);
 		pthread_sigmask(SIG_SETMASK, &all, &saved);
 		error = pthread_create(&thread, &attributes, run, link);
+		if (error == 0)
+			count_agent(-1);
 		pthread_sigmask(SIG_SETMASK, &saved, NULL);
 	}
 	pthread_attr_destroy(&attributes);
@@ -171,6 +189,7 @@ bool agent_is_current(void)
 
 void agent_boot(void)
 {
+	thread_count = (atomic_uint *)dlsym(RTLD_DEFAULT, "__nptl_nthreads");
 	if (options_agent())
 		qa_agent_start(); /* a program that can not have one does without */
 }

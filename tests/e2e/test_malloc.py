@@ -187,3 +187,51 @@ def test_what_is_seen_from_outside_is_what_malloc_info_says(qad, target, stats, 
     one.process.stdin.close()
     assert one.process.wait(30) == 0
     wait_until(lambda: qactl("ps", "--json").json == [], what="the target to be gone")
+
+
+LEAVES_BY_ITS_LAST_THREAD = """
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void *work(void *data)
+{
+	free(malloc(100));
+	return data;
+}
+
+static void *fork_here(void *data)
+{
+	int status = 1;
+	pid_t child = fork();
+	if (child == 0)
+		return data; /* the only thread of the child */
+	waitpid(child, &status, 0);
+	printf("child ended with %d\\n", status);
+	return data;
+}
+
+int main(void)
+{
+	pthread_t threads[4];
+	pthread_create(&threads[0], NULL, fork_here, NULL);
+	pthread_join(threads[0], NULL);
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, work, NULL);
+	printf("main is gone\\n");
+	pthread_exit(NULL);
+}
+"""
+
+
+@pytest.mark.parametrize("agent", ["on", "off"])
+def test_a_program_ends_with_its_last_thread(tmp_path, socket_path, agent):
+    """The agent is no thread of the program's: exit is called, and what stdio holds is written."""
+    source, program = tmp_path / "last.c", tmp_path / "last"
+    source.write_text(LEAVES_BY_ITS_LAST_THREAD)
+    subprocess.run(["gcc", *WARNINGS, source, "-o", program], check=True)
+    for _ in range(20):
+        out = run_well("timeout", "--signal=KILL", "20", program, QA_AGENT=agent, QAD_SOCKET=socket_path)
+        assert out == "child ended with 0\nmain is gone\n"
