@@ -11,30 +11,15 @@
 #include "shared.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "fatal.h"
 #include "holes.h"
 #include "os.h"
-#include "page_heap.h"
 #include "page_map.h"
+#include "shared_class.h"
 #include "space.h"
-
-struct shared {
-	pthread_mutex_t lock;
-	bool is_closed;          /* a fork is near: wait at the gate; under the lock */
-	struct page_heap pages;  /* that have a block out and a free one */
-	struct page *holed;      /* that have a block out, and others only in holes: linked by next and prev */
-	struct page *kept;       /* empty, or NULL */
-	uint32_t fullness_shift; /* used >> this is a page's fullness, at most 8 */
-	atomic_uint sequence;
-	_Atomic uint64_t held_pages, kept_pages, covered_blocks, out_blocks, hole_blocks, hole_bytes;
-	_Atomic uint64_t direct_allocs, direct_frees;
-} __attribute__((aligned(128)));
 
 static struct shared classes[QA_CACHES_] = {[0 ... QA_CACHES_ - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 
@@ -54,18 +39,6 @@ void shared_init_class(unsigned size_class)
 	classes[size_class].fullness_shift = shift;
 }
 
-/* Only the holder of the lock writes: no read-modify-write is needed. */
-static void add(_Atomic uint64_t *counter, uint64_t change)
-{
-	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + change,
-			      memory_order_relaxed);
-}
-
-static void subtract(_Atomic uint64_t *counter, uint64_t change)
-{
-	add(counter, (uint64_t)0 - change);
-}
-
 static __attribute__((noinline)) void wait_at_gate(struct shared *s)
 {
 	while (s->is_closed) {
@@ -76,7 +49,7 @@ static __attribute__((noinline)) void wait_at_gate(struct shared *s)
 	}
 }
 
-static struct shared *shared_lock(unsigned size_class)
+struct shared *shared_lock(unsigned size_class)
 {
 	struct shared *s = &classes[size_class];
 	pthread_mutex_lock(&s->lock);
@@ -88,7 +61,7 @@ static struct shared *shared_lock(unsigned size_class)
 	return s;
 }
 
-static void shared_unlock(struct shared *s)
+void shared_unlock(struct shared *s)
 {
 	unsigned sequence = atomic_load_explicit(&s->sequence, memory_order_relaxed);
 	/* release: what came before is seen with the even number; pairs with the reader's first load */
@@ -128,8 +101,7 @@ static uint32_t free_blocks(const struct page *page, const struct size_class *c)
 	return c->page_blocks - page->used - page->missing;
 }
 
-/* A page that is in no list goes where it belongs by what it has. */
-static void place(struct shared *s, struct page *page, const struct size_class *c)
+void shared_place(struct shared *s, struct page *page, const struct size_class *c)
 {
 	page->place = PAGE_FULL;
 	if (free_blocks(page, c) > 0)
@@ -144,9 +116,9 @@ static void fill_a_hole(struct shared *s, struct page *page, const struct size_c
 	struct holes_filled filled = holes_fill_first(page, c, page_map_free_bits(page, c->page_blocks));
 	page->missing -= filled.blocks;
 	page->first_word = 0;
-	subtract(&s->hole_bytes, filled.bytes);
-	subtract(&s->hole_blocks, filled.blocks);
-	place(s, page, c);
+	shared_subtract(&s->hole_bytes, filled.bytes);
+	shared_subtract(&s->hole_blocks, filled.blocks);
+	shared_place(s, page, c);
 }
 
 /* All blocks of a page are free. */
@@ -172,15 +144,15 @@ static struct page *page_with_free(struct shared *s, unsigned size_class)
 	page = s->kept;
 	if (page) {
 		s->kept = NULL;
-		subtract(&s->kept_pages, c->span_pages);
+		shared_subtract(&s->kept_pages, c->span_pages);
 	} else {
 		page = space_take(size_class);
 		if (!page)
 			return NULL;
-		add(&s->held_pages, c->span_pages);
+		shared_add(&s->held_pages, c->span_pages);
 		set_all_bits(page, c);
 	}
-	add(&s->covered_blocks, c->page_blocks);
+	shared_add(&s->covered_blocks, c->page_blocks);
 	heap_insert(s, page);
 	return page;
 }
@@ -209,7 +181,7 @@ static uint32_t page_take(struct shared *s, struct page *page, const struct size
 		page->fullness = (uint8_t)(page->used >> s->fullness_shift);
 	} else {
 		page_heap_remove(&s->pages, page);
-		place(s, page, c);
+		shared_place(s, page, c);
 	}
 	return count;
 }
@@ -225,29 +197,28 @@ static void *take_locked(struct shared *s, unsigned size_class, uint32_t most, u
 		*count += page_take(s, page, &size_classes[size_class], most - *count, &tail);
 	}
 	*tail = NULL;
-	add(&s->out_blocks, *count);
+	shared_add(&s->out_blocks, *count);
 	return chain;
 }
 
-/* In no list. */
-static void page_became_empty(struct shared *s, struct page *page, const struct size_class *c)
+void shared_became_empty(struct shared *s, struct page *page, const struct size_class *c)
 {
-	subtract(&s->covered_blocks, c->page_blocks);
+	shared_subtract(&s->covered_blocks, c->page_blocks);
 	if (page->hole_pages > 0) {
-		subtract(&s->hole_bytes, (uint64_t)page->hole_pages * os_page_bytes());
-		subtract(&s->hole_blocks, page->missing);
+		shared_subtract(&s->hole_bytes, (uint64_t)page->hole_pages * os_page_bytes());
+		shared_subtract(&s->hole_blocks, page->missing);
 	}
 	page->place = PAGE_EMPTY;
 	if (!s->kept && page->hole_pages == 0) {
 		s->kept = page;
-		add(&s->kept_pages, c->span_pages);
+		shared_add(&s->kept_pages, c->span_pages);
 	} else {
-		subtract(&s->held_pages, c->span_pages);
+		shared_subtract(&s->held_pages, c->span_pages);
 		space_put(page);
 	}
 }
 
-static void page_leave(struct shared *s, struct page *page)
+void shared_leave(struct shared *s, struct page *page)
 {
 	if (page->place == PAGE_IN_HEAP)
 		page_heap_remove(&s->pages, page);
@@ -282,14 +253,14 @@ static void give_locked(struct shared *s, unsigned size_class, void *block)
 	set_bit(page, c, block);
 	page->used--;
 	page->is_walked = 0;
-	subtract(&s->out_blocks, 1);
+	shared_subtract(&s->out_blocks, 1);
 	if (page->place == PAGE_RETURNING)
 		return;
 	if (page->used == 0) {
-		page_leave(s, page);
-		page_became_empty(s, page, c);
+		shared_leave(s, page);
+		shared_became_empty(s, page, c);
 	} else if (page->place != PAGE_IN_HEAP || page->fullness != page->used >> s->fullness_shift) {
-		page_leave(s, page);
+		shared_leave(s, page);
 		heap_insert(s, page);
 	}
 }
@@ -318,7 +289,7 @@ void *shared_take_direct(unsigned size_class)
 	uint32_t count;
 	struct shared *s = shared_lock(size_class);
 	void *block = take_locked(s, size_class, 1, &count);
-	add(&s->direct_allocs, count);
+	shared_add(&s->direct_allocs, count);
 	shared_unlock(s);
 	return block;
 }
@@ -327,14 +298,14 @@ void shared_give_direct(unsigned size_class, void *block)
 {
 	struct shared *s = shared_lock(size_class);
 	give_locked(s, size_class, block);
-	add(&s->direct_frees, 1);
+	shared_add(&s->direct_frees, 1);
 	shared_unlock(s);
 }
 
 void shared_count_direct_alloc(unsigned size_class)
 {
 	struct shared *s = shared_lock(size_class);
-	add(&s->direct_allocs, 1);
+	shared_add(&s->direct_allocs, 1);
 	shared_unlock(s);
 }
 
@@ -344,85 +315,11 @@ void shared_release_kept(unsigned size_class)
 	struct page *page = s->kept;
 	if (page) {
 		s->kept = NULL;
-		subtract(&s->kept_pages, size_classes[size_class].span_pages);
-		subtract(&s->held_pages, size_classes[size_class].span_pages);
+		shared_subtract(&s->kept_pages, size_classes[size_class].span_pages);
+		shared_subtract(&s->held_pages, size_classes[size_class].span_pages);
 		space_put(page);
 	}
 	shared_unlock(s);
-}
-
-/* With the lock held: the page that has a unit, if it is this class's and worth a look. */
-static struct page *page_to_walk(const char *unit, unsigned size_class)
-{
-	const struct size_class *c = &size_classes[size_class];
-	if (page_map_kind(unit) != size_class)
-		return NULL;
-	struct page *page = page_map_page(unit);
-	bool is_listed = page->place == PAGE_IN_HEAP || page->place == PAGE_FULL; /* full: there may be slack */
-	if (page->base != unit || !is_listed || page->is_walked)
-		return NULL;
-	uint64_t page_bytes = (uint64_t)c->span_pages * space_page_size_bytes();
-	return page_bytes - (uint64_t)page->used * c->block_size < os_page_bytes() ? NULL : page;
-}
-
-/* Only a trim uses it, one at a time: the bits of the page that it works on. The smallest block has 8 bytes. */
-static uint64_t walk_bits[(4 << 20) / 8 / 64];
-
-static size_t bits_bytes(const struct size_class *c)
-{
-	return (c->page_blocks + 63) / 64 * sizeof(uint64_t);
-}
-
-/* With the lock held: the page's free blocks are the walker's, so that allocations pass it by. */
-static void begin_walk(struct shared *s, struct page *page, const struct size_class *c)
-{
-	page_leave(s, page);
-	page->place = PAGE_RETURNING;
-	page->is_walked = 1;
-	uint64_t *bits = page_map_free_bits(page, c->page_blocks);
-	memcpy(walk_bits, bits, bits_bytes(c));
-	memset(bits, 0, bits_bytes(c));
-}
-
-/* With the lock held: what the walker has left comes back, to what was freed meanwhile. */
-static void end_walk(struct shared *s, struct page *page, const struct size_class *c, struct holes_made made)
-{
-	uint64_t *bits = page_map_free_bits(page, c->page_blocks);
-	for (size_t i = 0; i < bits_bytes(c) / sizeof *bits; i++)
-		bits[i] |= walk_bits[i];
-	page->first_word = 0;
-	page->missing += made.blocks;
-	if (made.is_refused) /* perhaps it is not locked any more when the next trim comes */
-		page->is_walked = 0;
-	add(&s->hole_bytes, made.bytes);
-	add(&s->hole_blocks, made.blocks);
-	if (page->used == 0)
-		page_became_empty(s, page, c);
-	else
-		place(s, page, c);
-}
-
-uint64_t shared_return_inside(const char *unit)
-{
-	unsigned size_class = page_map_kind(unit);
-	if (size_class == QA_CLASS_NONE_ || size_class == QA_CLASS_LARGE_)
-		return 0;
-	const struct size_class *c = &size_classes[size_class];
-	struct shared *s = shared_lock(size_class);
-	struct page *page = page_to_walk(unit, size_class);
-	if (!page) {
-		shared_unlock(s);
-		return 0;
-	}
-	begin_walk(s, page, c);
-	shared_unlock(s);
-
-	struct holes_made made = holes_make(page, c, walk_bits);
-
-	s = shared_lock(size_class);
-	end_walk(s, page, c, made);
-	shared_unlock(s);
-	return made.bytes;
 }
 
 struct shared_counts shared_read_counts(unsigned size_class)

@@ -1,21 +1,17 @@
 /*
  * One timer, set for the earliest moment at which a watch is due, and none when there is no watch. Sending is left to
  * it too: an answer's rows are in the target only after all who waited for it were told.
- *
- * Most watches of all targets see the same ones. What they are sent is encoded once a round, and copied for each.
  */
 #include "watch.h"
 
 #include <stdlib.h>
 
-#include "describe.h"
-#include "protocol.h"
 #include "service.h"
+#include "watch_body.h"
 #include "write.h"
 
 #define RECORD_MS 1000u
 #define ANSWER_MS 100u /* so long at least is waited for answers before the next round */
-#define KEPT_BYTES (64u << 10)
 
 struct watch {
 	struct list link;      /* in watching->all */
@@ -197,56 +193,6 @@ static void begin_round(struct watching *watching, uint64_t now_ms)
 
 /* Notifications. */
 
-static void write_target(struct qp_buffer *out, const struct target *target, uint64_t now_ms, bool with_classes)
-{
-	bool has_figures = target->last.is_known;
-	size_t rows = with_classes && has_figures ? target->last.row_count : 0;
-
-	qp_write_map(out, DESCRIBE_BRIEF_PAIRS + (has_figures ? DESCRIBE_TOTALS_PAIRS : 0) + with_classes);
-	describe_target_briefly(out, target, &target->sample);
-	if (has_figures)
-		describe_totals(out, &target->last.totals, now_ms - target->last.at_ms);
-	if (!with_classes)
-		return;
-	qp_write_string(out, "classes");
-	qp_write_array(out, (uint32_t)rows);
-	for (size_t i = 0; i < rows; i++)
-		qp_write_class(out, &target->last.rows[i]);
-}
-
-static bool is_shown(const struct rights *rights, const struct target *target)
-{
-	return !target->peer->closing && access_may_see(rights, target->peer->who.uid);
-}
-
-/* All that the client may see, as "left_out" and "targets". */
-static void make_body(struct watching *watching, const struct rights *rights)
-{
-	const struct registry *registry = &watching->service->registry;
-	uint64_t now_ms = uv_now(watching->timer.loop);
-	size_t count = 0, shown;
-
-	if (watching->is_body_valid && watching->is_body_of_all == rights->sees_all &&
-	    (rights->sees_all || watching->body_uid == rights->uid))
-		return;
-	qp_buffer_reset(&watching->body);
-	for (size_t i = 0; i < registry->count; i++)
-		count += is_shown(rights, registry->targets[i]);
-	shown = count < QP_ARRAY_ELEMENTS ? count : QP_ARRAY_ELEMENTS;
-	qp_write_key_u64(&watching->body, "left_out", count - shown);
-	qp_write_string(&watching->body, "targets");
-	qp_write_array(&watching->body, (uint32_t)shown);
-	for (size_t i = 0; shown > 0; i++) {
-		if (!is_shown(rights, registry->targets[i]))
-			continue;
-		write_target(&watching->body, registry->targets[i], now_ms, false);
-		shown--;
-	}
-	watching->is_body_valid = true;
-	watching->is_body_of_all = rights->sees_all;
-	watching->body_uid = rights->uid;
-}
-
 static void end_watch(struct watch *watch, const char *code, const char *message)
 {
 	uint8_t memory[512];
@@ -282,14 +228,14 @@ static bool write_notification(struct watching *watching, const struct watch *wa
 	qp_write_key_u64(out, "watch", watch->id);
 	qp_write_key_u64(out, "dropped", watch->dropped);
 	if (target == NULL) {
-		make_body(watching, &watch->client->rights);
+		watch_make_body(watching, &watch->client->rights);
 		qp_buffer_append(out, watching->body.data, watching->body.used_bytes);
 		out->failed |= watching->body.failed;
 	} else {
 		qp_write_key_u64(out, "left_out", 0);
 		qp_write_string(out, "targets");
 		qp_write_array(out, 1);
-		write_target(out, target, uv_now(watching->timer.loop), watch->order.with_classes);
+		watch_write_target(out, target, uv_now(watching->timer.loop), watch->order.with_classes);
 	}
 	return true;
 }
@@ -319,13 +265,6 @@ static void notify(struct watching *watching, struct watch *watch)
 	service_end_frame(watching->service);
 }
 
-static void forget_body(struct watching *watching)
-{
-	watching->is_body_valid = false;
-	if (watching->body.capacity_bytes > KEPT_BYTES)
-		qp_buffer_finish(&watching->body);
-}
-
 static void end_round(struct watching *watching)
 {
 	struct list *link = watching->all.next;
@@ -341,7 +280,7 @@ static void end_round(struct watching *watching)
 		watch->is_due = false;
 		notify(watching, watch);
 	}
-	forget_body(watching);
+	watch_forget_body(watching);
 }
 
 static bool is_anyone_due(const struct watching *watching, uint64_t now_ms)
@@ -430,7 +369,7 @@ void watching_on_drained(struct watching *watching, struct client *client)
 		if (watch->is_owed)
 			notify(watching, watch);
 	}
-	forget_body(watching);
+	watch_forget_body(watching);
 }
 
 void watching_on_target(struct watching *watching, struct target *target)

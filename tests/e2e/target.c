@@ -19,6 +19,7 @@
  *   chroot PATH                    chroot, where there is no /proc
  *   close-all                      close every descriptor from 3 on, then occupy these numbers; answers occupied=N
  *   occupied                       answers bytes=N that somebody else wrote into the occupied ones
+ *   setuid UID, exec               becomes that user; starts this program anew (then "ok ready" comes again)
  *   signals, counts                count every signal from now on; answers signals=N eintr=N
  *   quit
  */
@@ -344,6 +345,11 @@ static bool obey_process(const char *command, char answer[LINE_SIZE])
 		answer_status(answer, qa_trim(NULL, NULL));
 	} else if (strncmp(command, "chroot ", 7) == 0) {
 		answer_status(answer, chroot(command + 7) == 0 ? 0 : -errno);
+	} else if (strncmp(command, "setuid ", 7) == 0) {
+		answer_status(answer, setuid((uid_t)atoi(command + 7)) == 0 ? 0 : -errno);
+	} else if (strcmp(command, "exec") == 0) {
+		execl("/proc/self/exe", "target", (char *)NULL);
+		answer_status(answer, -errno);
 	} else if (strcmp(command, "close-all") == 0) {
 		fds_close_all();
 		answer_number(answer, "occupied", (long long)occupied_count);

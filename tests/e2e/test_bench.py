@@ -222,3 +222,16 @@ def test_the_story_says_what_is_wrong(tmp_path):
     done = story("--only", "no such row")
     assert done.returncode == 1 and "no row has" in done.stderr
     assert story("--rounds", "0").returncode == 2
+
+
+def test_qad_load_prints_what_it_promises():
+    done = run(BENCH / "qad-load", "--targets", "12", "--clients", "3", "--rate", "5", "--seconds", "1", "--json", "--abuse")
+    assert done.returncode == 0 and done.stderr == "", done
+    load = json.loads(done.stdout)
+    assert load["targets"] == 12 and load["clients"] == 3 and load["stats_count"] > 10
+    assert {"cpu_percent", "bytes_per_target", "stats_p50_us", "stats_p99_us", "stats_p999_us", "rss_bytes",
+            "dropped_notifications"} <= load.keys()
+    assert 0 < load["stats_p50_us"] <= load["stats_p99_us"] <= load["stats_p999_us"]
+    assert load["notifications"] >= 3 and load["dropped_peers"] > 0
+    for words in (["--targets", "0"], ["--rate", "x"], ["extra"], ["--no-such"]):
+        assert run(BENCH / "qad-load", *words).returncode == 64

@@ -31,6 +31,9 @@ SEEDS = {
     "stats": [1, 2, None, {**figures(TOTALS), "classes": [{"name": "pool", **figures(CLASS)}, figures(CLASS, 3)]}],
     "trim": [1, 3, None, figures(TRIM)],
     "error": [1, 4, {"code": "timeout", "message": "The target did not answer.", "last": figures(TOTALS)}, None],
+    "trim-part": [0, 5, "trim", {"pid": 7, "block_size": 24, "keep_bytes": 4096}],
+    "trim-pool": [0, 5, "trim", {"pid": 7, "pool": "nodes"}],
+    "no-class": [1, 3, {"code": "no_class", "message": "?"}, None],
     "notification": [2, "tick", {}],
     "nested": [2, "m", {"a": [[[[[1]]]]]}],
     "types": [2, "m", {"a": [-1, -300, -70000, -(2**40), 300, 70000, 2**40, 1.5, b"bin", "s" * 40, None, True]}],
@@ -43,14 +46,65 @@ RAW = {
 }
 
 
+TARGET = {"pid": 7, "uid": 0, "command": "fuzz", "name": "n\x1b[2J", "uptime_s": 5, "inner_pid": 1, "cgroup": "/a", "exe": "/b",
+          "version": "1", "rss_bytes": 1 << 20, "silent": False, "age_ms": 3}
+
+# What qad answers qactl.
+ANSWERS = {
+    "answer-ps": [1, 2, None, {"targets": [{**TARGET, **figures(TOTALS)}, TARGET]}],
+    "answer-stats": [1, 2, None, {**TARGET, **figures(TOTALS), "classes": [{"name": "pool", **figures(CLASS)}]}],
+    "answer-trim": [1, 2, None, {"pid": 7, "command": "c", "name": "", **figures(TRIM), "rss_before_bytes": 9,
+                                 "rss_after_bytes": 8}],
+}
+
+
+def pieces(*parts):
+    """The input of fuzz_session: who says what (0: the target, 1 and 2: clients, 3: before hello)."""
+    data = b""
+    for who, frame in parts:
+        frame = msgpack.packb(frame, use_bin_type=True)
+        for at in range(0, len(frame), 255):
+            data += bytes([who, len(frame[at:at + 255])]) + frame[at:at + 255]
+    return data
+
+
+PID = {"pid": 7}
+ROWS = {**figures(TOTALS), "classes": [{"name": "pool", **figures(CLASS)}]}
+SESSIONS = {
+    "stats": pieces((1, [0, 2, "stats", PID]), (0, [1, 1, None, ROWS]), (0, [1, 1, None, ROWS])),
+    "stats-twice": pieces((1, [0, 2, "stats", PID]), (2, [0, 2, "stats", PID]), (0, [1, 1, None, ROWS]),
+                          (0, [1, 2, None, ROWS])),
+    "late": pieces((0x81, [0, 2, "stats", PID]), *[(0x81, [0, 3 + i, "health", {}]) for i in range(12)],
+                   (0, [1, 1, None, ROWS])),
+    "ps": pieces((1, [0, 2, "ps", {}]), (0, [1, 1, None, figures(TOTALS)]), (1, [0, 3, "ps", [{"figures": False}]])),
+    "trim": pieces((1, [0, 2, "trim", PID]), (2, [0, 2, "trim", {"all": True, "keep_bytes": 9}]),
+                   (0, [1, 1, None, figures(TRIM)]), (0, [1, 2, None, figures(TRIM)]), (1, [0, 3, "history", PID])),
+    "trim-pool": pieces((1, [0, 2, "trim", {**PID, "pool": "x"}]), (0, [1, 1, {"code": "no_class", "message": ""}, None])),
+    "watch": pieces((1, [0, 2, "watch", {**PID, "interval_ms": 10, "classes": True}]), (0, [1, 1, None, ROWS]),
+                    *[(0xC1, [0, 3 + i, "history", {**PID, "step_s": 10}]) for i in range(12)],
+                    (0, [1, 2, None, ROWS]), (1, [0, 50, "unwatch", {"watch": 1}])),
+    "watch-all": pieces((1, [0, 2, "watch", {"interval_ms": 10}]), (2, [0, 2, "watch", {"interval_ms": 10}]),
+                        (0x80, [1, 1, None, figures(TOTALS)]), (0xC1, [0, 3, "health", {}])),
+    "hello": pieces((3, [0, 1, b"first", []]), (3, [0, 1, "hello", {"protocol": 1, "role": "client"}]),
+                    (3, [0, 2, "ps", []])),
+    "refused": pieces((3, [0, 1, "hello", {"protocol": 2, "role": "client"}]), (0, [0, 1, "what", {}]),
+                      (1, [0, 1, "what", {}]), (2, [2, "tick", {}])),
+    "same-pid": pieces((3, [0, 1, "hello", {"protocol": 1, "role": "target"}]), (1, [0, 2, "ps", {}])),
+}
+
+
+def write(target, seeds):
+    directory = pathlib.Path(__file__).parent / "corpus" / target
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, data in seeds.items():
+        (directory / name).write_bytes(data if isinstance(data, bytes) else msgpack.packb(data, use_bin_type=True))
+
+
 def main():
-    for target in ("frame", "message"):
-        directory = pathlib.Path(__file__).parent / "corpus" / target
-        directory.mkdir(parents=True, exist_ok=True)
-        for name, value in SEEDS.items():
-            (directory / name).write_bytes(msgpack.packb(value, use_bin_type=True))
-        for name, data in RAW.items():
-            (directory / name).write_bytes(data)
+    for target in ("frame", "message", "agent"):
+        write(target, {**SEEDS, **RAW})
+    write("qactl", {**SEEDS, **ANSWERS})
+    write("session", SESSIONS)
 
 
 if __name__ == "__main__":

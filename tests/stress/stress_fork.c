@@ -18,6 +18,7 @@ enum { THREADS = 8, SLOTS = 64, OWN = 100, OWN_BYTES = 12 << 10 };
 enum { CHILD_LOST_CACHES = 3 };
 
 static atomic_bool is_over;
+static atomic_int started;
 static _Atomic uintptr_t exchange[SLOTS]; /* blocks of 64 bytes on their way between threads */
 static void *own[OWN];                    /* of a class that only the main thread uses */
 
@@ -38,6 +39,8 @@ static void *churn(void *argument)
 		if (other)
 			stress_check(other, 64, 5);
 		qa_dealloc(other, 64, 8);
+		if (step == 1000)
+			atomic_fetch_add(&started, 1);
 		if (step % 16 == 15) /* so that those who fork get a turn */
 			sched_yield();
 	}
@@ -51,9 +54,10 @@ static pthread_t threads[THREADS];
 static void start_threads(void)
 {
 	atomic_store(&is_over, false);
+	atomic_store(&started, 0);
 	for (uintptr_t i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, churn, (void *)(i + 1)), 0);
-	while (stress_figures().threads < THREADS)
+	while (atomic_load(&started) < THREADS)
 		sched_yield();
 }
 
@@ -133,7 +137,7 @@ static bool has_lost_caches(void)
 static void child(void)
 {
 	bool is_less = has_lost_caches();
-	expect_equal(stress_figures().threads, 1);
+	expect_at_most(stress_figures().threads, 1); /* none: no caches, with AddressSanitizer */
 	use_own();
 	use_all_classes();
 	trim_leaves_nothing();

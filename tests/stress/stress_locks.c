@@ -5,10 +5,13 @@
 #include "stress.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "shared.h"
 
 static atomic_bool is_over;
 
@@ -234,11 +237,56 @@ static void test_addresses_taken_at_once(void **state)
 	assert_int_equal(stress_figures().held_bytes, 0);
 }
 
+static atomic_int its_tid;
+static atomic_bool has_block;
+
+static void *take_direct(void *argument)
+{
+	(void)argument;
+	atomic_store(&its_tid, gettid());
+	void *block = shared_take_direct(qa_class_of_(100));
+	atomic_store(&has_block, true);
+	shared_give_direct(qa_class_of_(100), block);
+	return NULL;
+}
+
+static bool is_asleep(int tid)
+{
+	char path[64], text[256] = "";
+	snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+	FILE *file = fopen(path, "r");
+	if (!file)
+		return false;
+	bool is_read = fgets(text, sizeof text, file) != NULL;
+	fclose(file);
+	const char *name_end = is_read ? strrchr(text, ')') : NULL;
+	return name_end && name_end[2] == 'S';
+}
+
+/* Between close and open, as around a fork, nobody gets at the pages; then all go on. */
+static void test_the_gate(void **state)
+{
+	(void)state;
+	pthread_t thread;
+
+	stress_figures();
+	shared_close_all();
+	pthread_create(&thread, NULL, take_direct, NULL);
+	while (atomic_load(&its_tid) == 0 || (!atomic_load(&has_block) && !is_asleep(atomic_load(&its_tid))))
+		sched_yield();
+	bool is_kept_out = !atomic_load(&has_block);
+	shared_open_all(false);
+	pthread_join(thread, NULL);
+	assert_true(is_kept_out);
+	assert_true(atomic_load(&has_block));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_addresses_that_change_hands),
 		cmocka_unit_test(test_addresses_taken_at_once),
+		cmocka_unit_test(test_the_gate),
 		cmocka_unit_test(test_pools_trims_and_forks),
 		cmocka_unit_test(test_a_long_trim_gives_way),
 	};

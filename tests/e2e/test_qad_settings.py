@@ -1,0 +1,202 @@
+"""Each limit as a setting: it holds at the value that it is set to, and others are served on."""
+
+import contextlib
+import subprocess
+import time
+
+import msgpack
+import pytest
+
+import wire
+from conftest import BUILD, wait_until
+
+QAD = BUILD / "qad" / "qad"
+
+
+@pytest.fixture
+def limited(qad_factory):
+    """A qad with limits, and a client that is inside before anything else."""
+    made = []
+
+    def start(*settings, client=True):
+        words = [word for setting in settings for word in ("--limit", setting)]
+        made.append(qad_factory().start(*words))
+        return made[-1], wire.client(made[-1].socket_path) if client else None
+
+    yield start
+    for qad in made:
+        qad.stop()
+
+
+@pytest.fixture
+def fake():
+    made = []
+
+    def make(qad, kind=wire.FakeTarget, **options):
+        made.append(kind(qad.socket_path, **options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.end()
+
+
+def wait_for_target(client, target):
+    wait_until(lambda: [row for row in client.call("ps", figures=False)["targets"] if row["pid"] == target.pid])
+
+
+def test_health_tells_those_in_force(limited):
+    qad, client = limited("connections=7", "queue_client_bytes=2M", "trim_ms=77")
+    limits = client.call("health")["limits"]
+    assert (limits["connections"], limits["queue_client_bytes"], limits["trim_ms"]) == (7, 2 << 20, 77)
+    assert limits["stats_ms"] == 2_000
+
+
+@pytest.mark.parametrize("name", ["connections", "connections_of_user"])
+def test_connections(limited, name):
+    qad, client = limited(f"{name}=3")
+    others = [wire.client(qad.socket_path) for _ in range(2)]
+    refused = wire.connect(qad.socket_path)
+    with pytest.raises(wire.RemoteError) as error:
+        refused.call("hello", protocol=1, role="client")
+    assert error.value.code == "busy" and "3 connections" in error.value.map["message"]
+    assert client.call("ps") == {"targets": []}
+    others[0].close()
+    wait_until(lambda: client.call("health")["clients"] == 2)
+    wire.client(qad.socket_path).close()
+
+
+def test_before_hello_and_the_time_for_it(limited):
+    qad, client = limited("before_hello=1", "hello_ms=300")
+    silent = wire.connect(qad.socket_path)
+    wait_until(lambda: client.call("health")["before_hello"] == 1)
+    began = time.monotonic()
+    waiting = wire.client(qad.socket_path)  # when the silent one is dropped it is its turn
+    assert 0.2 < time.monotonic() - began < 1.9
+    assert silent.is_closed() and waiting.call("health")["dropped_peers"] == 1
+
+
+def test_hello_bytes(limited):
+    qad, client = limited("hello_bytes=256")
+    small, large = wire.connect(qad.socket_path), wire.connect(qad.socket_path)
+    small.send_bytes(hello_of(256))
+    assert small.receive()[2] is None
+    large.send_bytes(hello_of(257))
+    assert large.is_closed()
+    assert client.call("ps") == {"targets": []}
+
+
+def hello_of(size):
+    return wire.frame_of_size(size, lambda pad: [0, 1, "hello", {"protocol": 1, "role": "client", "pad": pad}])
+
+
+def test_frames_of_clients(limited):
+    qad, client = limited("frame_client_bytes=1024")
+    client.send_bytes(wire.frame_of_size(1_024, lambda pad: [0, 9, "ps", {"pad": pad}]))
+    assert client.receive()[:3] == [1, 9, None]
+    client.send_bytes(wire.frame_of_size(1_025, lambda pad: [0, 9, "ps", {"pad": pad}]))
+    assert client.is_closed()
+    assert "limit 1024 bytes" in qad.log()
+
+
+def test_frames_of_targets(limited, fake):
+    qad, client = limited("frame_target_bytes=64K")
+    good, bad = fake(qad), fake(qad)
+    for target, size in ((good, 65_536), (bad, 65_537)):
+        number = client.ask("stats", pid=target.pid)
+        asked, _, _ = target.question()
+        rows = {"classes": []}
+        target.connection.send_bytes(wire.frame_of_size(
+            size, lambda pad: [1, asked, None, {**wire.totals_of(), **rows, "pad": pad}]))
+        if target is good:
+            assert client.answer_to(number)["used_bytes"] == 24_000
+        else:
+            with pytest.raises(wire.RemoteError, match="gone"):
+                client.answer_to(number)
+
+
+def test_answers(limited, fake):
+    qad, client = limited("frame_answer_bytes=64K")
+    target = fake(qad)
+    number = client.ask("stats", pid=target.pid)
+    asked, _, _ = target.question()
+    target.answer(asked, {**wire.totals_of(), "classes": [wire.row_of(name="x" * 64)] * 400})
+    with pytest.raises(wire.RemoteError, match="failed"):
+        client.answer_to(number)
+    assert client.call("health")["targets"] == 1
+
+
+@pytest.mark.parametrize("setting", ["queue_client_bytes=64K", "memory_of_user_bytes=1M"])
+def test_who_does_not_read(limited, fake, setting):
+    qad, client = limited(setting)
+    lazy = wire.client(qad.socket_path)
+    target = fake(qad, kind=wire.ServingTarget)
+    wait_for_target(client, target)
+    with contextlib.suppress(OSError):
+        lazy.socket.settimeout(5)
+        while qad.log().count("dropped client") == 0:
+            for _ in range(60):
+                lazy.ask("history", pid=target.pid)
+    assert ("does not read" in qad.log()) or ("too much waits" in qad.log())
+    assert client.call("health")["rss_bytes"] < 64 << 20
+
+
+def test_a_target_that_does_not_read(limited, fake):
+    qad, client = limited("queue_target_bytes=4096", "stats_ms=20")
+    target = fake(qad)
+    target.connection.socket.settimeout(5)
+    with contextlib.suppress(OSError):
+        while "it does not read" not in qad.log():
+            target.connection.send_bytes(msgpack.packb([0, 1, "later", {}]) * 400)
+    assert client.call("health")["targets"] == 0
+
+
+def test_requests_of_a_client(limited, fake):
+    qad, client = limited("requests_of_client=2")
+    target = fake(qad)
+    numbers = [client.ask("stats", pid=target.pid) for _ in range(3)]
+    with pytest.raises(wire.RemoteError, match="busy"):
+        client.answer_to(numbers[2])
+    for _ in range(2):
+        target.answer_stats()
+        with contextlib.suppress(TimeoutError, ValueError):
+            client.receive(timeout=1)
+    assert wire.client(qad.socket_path).call("health")["clients"] == 2
+
+
+def test_watches_of_a_client(limited):
+    qad, client = limited("watches_of_client=2", "watch_ms=500")
+    assert client.error_of("watch", interval_ms=499) == "bad_request"
+    client.call("watch", interval_ms=86_400_000)
+    frames = []
+    number = client.ask("watch", interval_ms=86_400_000)
+    while not (frames and frames[-1][:2] == [1, number]):
+        frames.append(client.receive())
+    number = client.ask("watch", interval_ms=86_400_000)
+    while not frames[-1][:2] == [1, number]:
+        frames.append(client.receive())
+    assert frames[-1][2]["code"] == "busy"
+
+
+def test_deadlines(limited, fake):
+    qad, client = limited("stats_ms=50", "trim_ms=150")
+    target = fake(qad)
+    for method, seconds in (("stats", 0.05), ("trim", 0.15)):
+        began = time.monotonic()
+        assert client.error_of(method, pid=target.pid) == "timeout"
+        assert seconds * 0.9 < time.monotonic() - began < 1.9
+
+
+@pytest.mark.parametrize("setting, words", [("nothing=1", "no such limit"), ("connections", "NAME=VALUE"),
+                                            ("connections=0", "outside"), ("connections=x", "NAME=VALUE")])
+def test_settings_that_make_no_sense(setting, words):
+    done = subprocess.run([QAD, "--limit", setting], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 64 and words in done.stderr and setting in done.stderr
+
+
+def test_the_list_of_limits():
+    done = subprocess.run([QAD, "--limit", "help"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stderr == ""
+    title, *rows = done.stdout.splitlines()
+    assert title.split() == ["NAME", "DEFAULT", "LEAST", "MOST"] and len(rows) == 16
+    assert all(int(row.split()[2]) <= int(row.split()[1]) <= int(row.split()[3]) for row in rows)
