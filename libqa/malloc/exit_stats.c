@@ -17,6 +17,7 @@
 #include "malloc/report.h"
 
 static char path[128]; /* "": nobody wants to know */
+static pid_t process;  /* whose figures are wanted, not those of a forked child */
 
 __attribute__((constructor)) static void remember_file(void)
 {
@@ -25,8 +26,10 @@ __attribute__((constructor)) static void remember_file(void)
 		return;
 	char *end;
 	long pid = strtol(value, &end, 10);
-	if (*end == ':' && pid == getpid() && strlen(end + 1) < sizeof path)
-		strcpy(path, end + 1);
+	if (*end != ':' || pid != getpid() || strlen(end + 1) >= sizeof path)
+		return;
+	process = getpid();
+	strcpy(path, end + 1);
 }
 
 static void write_line(int file, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -77,7 +80,7 @@ static void write_class(int file, const struct qa_class_stats *c)
 
 __attribute__((destructor)) static void write_file(void)
 {
-	if (!path[0])
+	if (!path[0] || process != getpid())
 		return;
 	struct report *report = report_create();
 	int file = open(path, O_WRONLY | O_CLOEXEC);
