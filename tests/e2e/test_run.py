@@ -284,6 +284,8 @@ def test_stats_at_exit_without_figures_says_why(qad, qactl):
     assert result.code == -signal.SIGKILL and "a signal ended it" in result.err
     result = qactl("run", "--stats-at-exit", "/usr/bin/python3", "-c", "import os; os._exit(4)")
     assert result.code == 4 and "left by _exit" in result.err
+    result = qactl("run", "--stats-at-exit", "/usr/bin/python3", "-c", "import os\nif os.fork(): os.wait(); os._exit(4)")
+    assert result.code == 4 and "left by _exit" in result.err, "a child that leaves by exit is not the program"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2])
