@@ -75,8 +75,8 @@ static void test_ten_thousand_threads(void **state)
 	assert_in_range(heaps, 0, AT_ONCE + 1);
 	assert_in_range(stress_heaps(), 0, AT_ONCE + 1);
 	assert_int_equal(stress_count_entries("/proc/self/fd"), fds);
-	/* the kernel may join or part some */
-	assert_in_range(stress_count_lines("/proc/self/maps"), 1, mappings + 8);
+	/* The kernel may join or part some, and a sanitizer maps for itself; a leak would be one a thread. */
+	assert_in_range(stress_count_lines("/proc/self/maps"), 1, mappings + 100);
 	nothing_is_left();
 }
 
