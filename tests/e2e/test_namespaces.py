@@ -153,6 +153,8 @@ import os, signal, subprocess, sys, time
 sys.path.insert(0, sys.argv[1])
 import wire
 path, qad = sys.argv[2], sys.argv[3]
+def ticks():
+    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
 def spawn(pid):
     open("/proc/sys/kernel/ns_last_pid", "w").write(str(pid - 1))
 process = subprocess.Popen([qad, "--socket", path])
@@ -169,12 +171,16 @@ def wait(predicate):
 spawn(300)
 first = wire.FakeTarget(path, name="first")
 assert first.pid == 300, first.pid
+started = ticks()
 wait(lambda: rows() == {300: "first"})
 watcher = wire.client(path)
 watch = watcher.call("watch", pid=300, interval_ms=86_400_000)["watch"]
 os.kill(300, signal.SIGKILL)
 os.waitpid(300, 0)
 first.pid = 0
+# a process is known by its pid and the clock tick in which it started: the next one must not start in the same
+while ticks() <= started:
+    time.sleep(0.001)
 # its connection is still open here, in this process, which received it: only the pid is free again
 spawn(300)
 second = wire.FakeTarget(path, name="second")
