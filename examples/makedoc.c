@@ -14,7 +14,7 @@
 
 enum { LINES = 1 << 20, LINE_BYTES = 80 };
 
-static const char *const given_names[] = {"Ada", "Barbara", "Claude", "Dennis", "Edsger", "Frances", "Grace", "Hedy"};
+static const char *const given_names[] = {"Ada", "Barbara", "Carver", "Dennis", "Edsger", "Frances", "Grace", "Hedy"};
 static const char *const family_names[] = {"Lovelace", "Liskov", "Shannon", "Ritchie",
 					   "Dijkstra", "Allen",  "Hopper",  "Lamarr"};
 static const char *const places[] = {
