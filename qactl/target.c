@@ -19,14 +19,14 @@
 static char *read_long_string(struct qp_reader *reader, const char *key)
 {
 	const msgpack_object *value = qp_read_value(reader, key);
-	char *text;
+	bool is_string = value && value->type == MSGPACK_OBJECT_STR;
+	size_t text_bytes = (is_string ? value->via.str.size : 0) + 1;
+	char *text = calloc(1, text_bytes);
 
-	if (!value || value->type != MSGPACK_OBJECT_STR)
-		text = strdup("");
-	else
-		text = strndup(value->via.str.ptr, value->via.str.size);
 	if (!text)
 		reader->bad = "out of memory";
+	else if (is_string)
+		qp_read_string(reader, key, text, text_bytes);
 	return text;
 }
 
