@@ -14,9 +14,9 @@
 
 enum { LINES = 1 << 20, LINE_BYTES = 80 };
 
-static const char *const given_names[] = {"Ada", "Barbara", "Carver", "Dennis", "Edsger", "Frances", "Grace", "Hedy"};
-static const char *const family_names[] = {"Lovelace", "Liskov", "Shannon", "Ritchie",
-					   "Dijkstra", "Allen",  "Hopper",  "Lamarr"};
+static const char *const given_names[] = {"Anna", "Bruno", "Clara", "Daniel", "Elena", "Frederick", "Greta", "Hugo"};
+static const char *const family_names[] = {"Miller", "Novak", "Rossi",  "Bergstrom",
+					   "Santos", "Kim",   "Haddad", "Larsen"};
 static const char *const places[] = {
 	"Oslo", "Antwerp", "Buenos Aires", "Zagreb", "Nagoya", "Santa Cruz de Tenerife", "Cork", "Thessaloniki"};
 static const char remark[] = "a remark that fills what is left of the line, more or less of it as the rest needs";

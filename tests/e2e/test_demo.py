@@ -5,6 +5,7 @@ import pathlib
 import re
 import signal
 import subprocess
+import tempfile
 
 import pytest
 
@@ -19,8 +20,11 @@ def environment(**more):
     return clean_environment(**{"QA_BUILD": BUILD, **more})
 
 
-def demo_folders():
-    return set(pathlib.Path("/tmp").glob("qa-demo-*"))
+@pytest.fixture
+def temporary():
+    """Where the demo makes its folder; short, as a socket lies in it."""
+    with tempfile.TemporaryDirectory(prefix="qa-", dir="/tmp") as folder:
+        yield pathlib.Path(folder)
 
 
 def processes_of(folder):
@@ -35,31 +39,36 @@ def processes_of(folder):
     return found
 
 
-def test_the_demo_tells_its_story_and_leaves_nothing(tmp_path):
-    before = demo_folders()
+def opened_table(text):
+    return text.split("It opened a document")[1].split("It closed")[0]
+
+
+def test_the_demo_tells_its_story_and_leaves_nothing(tmp_path, temporary):
     done = subprocess.run([DEMO], cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=170,
-                          env=environment())
+                          env=environment(TMPDIR=temporary))
     assert done.returncode == 0, done.stdout + done.stderr
     for command in ("qactl ps", "qactl stats docview", "qactl trim docview"):
         assert f"$ {command}\n" in done.stdout
     assert done.stdout.count("$ qactl stats docview\n") == 3
+    # Open: the control blocks of the pointers are the row of 24, and the objects lie in the pools that are theirs.
+    used = dict(re.findall(r"^ *(24|32|64) .* (\d+(?:  fields|  records)?)$", opened_table(done.stdout), re.MULTILINE))
+    assert int(used["24"]) >= 5 << 20 and used["32"] == f"{4 << 20}  fields" and used["64"] == f"{1 << 20}  records", used
     mib = dict(re.findall(r"^  (start|open|closed|trimmed) +([\d.]+)$", done.stdout, re.MULTILINE))
     assert float(mib["open"]) > 100 and float(mib["closed"]) > 100
     assert float(mib["trimmed"]) <= float(mib["start"]) + 2
     assert "\x1b" not in done.stdout, "no colours into a pipe"
-    assert demo_folders() <= before
+    assert list(temporary.iterdir()) == []
 
 
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupted_demo_leaves_nothing(number, code):
-    before = demo_folders()
+def test_an_interrupted_demo_leaves_nothing(number, code, temporary):
     process = subprocess.Popen([DEMO], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                               text=True, env=environment(), start_new_session=True)
+                               text=True, env=environment(TMPDIR=temporary), start_new_session=True)
     try:
         for line in process.stdout:
             if line.startswith("$ qactl ps"):
                 break
-        folder = (demo_folders() - before).pop()
+        folder = next(temporary.iterdir())
         assert processes_of(folder)
         os.killpg(process.pid, number)  # as a terminal's Ctrl-C does
         process.stdout.read()
