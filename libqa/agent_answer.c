@@ -15,6 +15,7 @@
 #include "read.h"
 #include "write.h"
 
+_Static_assert(QA_TENTHS == QP_TENTHS, "tenths are tenths");
 _Static_assert(QA_CLASS_NAME_SIZE == QP_NAME_BYTES + 1, "the names of pools fit");
 
 struct request {
@@ -118,6 +119,45 @@ static void answer_stats(struct qp_buffer *out, const struct request *request, s
 		write_rows(out, rows, count, request->all_classes);
 }
 
+static void write_maps(struct qp_buffer *out, const struct qa_class_map *maps, size_t count)
+{
+	uint32_t shown = 0;
+
+	for (size_t i = 0; i < count; i++)
+		shown += maps[i].pages + maps[i].empty_pages > 0;
+	qp_write_string(out, "classes");
+	qp_write_array(out, shown);
+	for (size_t i = 0; i < count; i++) {
+		struct qp_class_map map = {
+			.block_size = maps[i].block_size, .pages = maps[i].pages, .empty_pages = maps[i].empty_pages};
+
+		if (maps[i].pages + maps[i].empty_pages == 0)
+			continue;
+		memcpy(map.name, maps[i].name, sizeof(map.name));
+		memcpy(map.tenth_pages, maps[i].tenth_pages, sizeof(map.tenth_pages));
+		memcpy(map.tenth_out_bytes, maps[i].tenth_out_bytes, sizeof(map.tenth_out_bytes));
+		memcpy(map.tenth_free_bytes, maps[i].tenth_free_bytes, sizeof(map.tenth_free_bytes));
+		qp_write_class_map(out, &map);
+	}
+}
+
+static void answer_map(struct qp_buffer *out, const struct request *request, struct scratch *scratch)
+{
+	struct qa_class_map *maps = scratch->data;
+	size_t capacity = scratch->bytes / sizeof(*maps), count = qa_map(maps, capacity);
+	struct qa_stats stats;
+
+	if (count > capacity)
+		count = capacity;
+	if (count * sizeof(*maps) > scratch->used)
+		scratch->used = count * sizeof(*maps);
+	qa_stats(&stats, NULL, 0);
+	qp_write_result(out, request->id);
+	qp_write_map(out, 2);
+	qp_write_key_u64(out, "page_size", stats.page_size);
+	write_maps(out, maps, count);
+}
+
 static void answer_trim(struct qp_buffer *out, const struct request *request)
 {
 	struct qa_trim_options options = {
@@ -162,8 +202,10 @@ static void answer(struct qp_buffer *out, const struct request *request, struct 
 		answer_stats(out, request, scratch);
 	} else if (strcmp(request->method, "trim") == 0) {
 		answer_trim(out, request);
+	} else if (strcmp(request->method, "map") == 0) {
+		answer_map(out, request, scratch);
 	} else {
-		qp_write_error(out, request->id, "unknown_method", "A target answers stats and trim only.");
+		qp_write_error(out, request->id, "unknown_method", "A target answers stats, map and trim only.");
 	}
 	if (out->failed) {
 		qp_buffer_reset(out);

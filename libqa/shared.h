@@ -48,6 +48,16 @@ void shared_release_kept(unsigned size_class);
  */
 uint64_t shared_return_inside(const char *unit);
 
+/* What one page of a class has; span_pages is 0 when the unit does not begin such a page, or none of its blocks is out.
+ */
+struct shared_page {
+	unsigned size_class;
+	uint32_t span_pages, page_blocks, out_blocks, free_blocks;
+};
+
+/* Of the page that begins at that unit. One caller at a time, as above. */
+struct shared_page shared_read_page(const char *unit);
+
 /* Sets up a class that was added behind the size classes. */
 void shared_init_class(unsigned size_class);
 

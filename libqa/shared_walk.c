@@ -2,6 +2,8 @@
  * A trim looks into partly used pages one by one. Meanwhile the page's free bits are the walker's: allocations pass it
  * by, and frees set bits that join the others at the end. So the lock is held only to begin and to end, not while the
  * page is measured and the kernel takes memory back.
+ *
+ * The other walk is that of qa_map, which only reads.
  */
 #include <string.h>
 
@@ -61,6 +63,27 @@ static void end_walk(struct shared *s, struct page *page, const struct size_clas
 		shared_became_empty(s, page, c);
 	else
 		shared_place(s, page, c);
+}
+
+struct shared_page shared_read_page(const char *unit)
+{
+	unsigned size_class = page_map_kind(unit);
+	struct shared_page read = {.size_class = size_class};
+	if (size_class == QA_CLASS_NONE_ || size_class == QA_CLASS_LARGE_)
+		return read;
+	const struct size_class *c = &size_classes[size_class];
+	struct shared *s = shared_lock(size_class);
+	if (page_map_kind(unit) == size_class) {
+		const struct page *page = page_map_page(unit);
+		if (page->base == unit && page->used > 0) {
+			read.span_pages = c->span_pages;
+			read.page_blocks = c->page_blocks;
+			read.out_blocks = page->used;
+			read.free_blocks = c->page_blocks - page->used - page->missing;
+		}
+	}
+	shared_unlock(s);
+	return read;
 }
 
 uint64_t shared_return_inside(const char *unit)

@@ -43,6 +43,20 @@ static const struct figure trim_figures[] = {
 _Static_assert(COUNT(trim_figures) == QP_TRIM_PAIRS, "figures.h counts the pairs of a trim");
 _Static_assert(sizeof(struct qp_trim) == QP_TRIM_PAIRS * sizeof(uint64_t), "each member of a trim has a key");
 
+/* Numbers first, then the rows of tenths; and "name". */
+static const struct figure map_figures[] = {
+	FIGURE(qp_class_map, block_size),
+	FIGURE(qp_class_map, pages),
+	FIGURE(qp_class_map, empty_pages),
+};
+static const struct figure tenth_figures[] = {
+	FIGURE(qp_class_map, tenth_pages),
+	FIGURE(qp_class_map, tenth_out_bytes),
+	FIGURE(qp_class_map, tenth_free_bytes),
+};
+_Static_assert(COUNT(map_figures) + COUNT(tenth_figures) + 1 == QP_CLASS_MAP_PAIRS,
+	       "figures.h counts the pairs of a map");
+
 static void write_figures(struct qp_buffer *out, const struct figure *figures, size_t count, const void *values)
 {
 	for (size_t i = 0; i < count; i++)
@@ -86,4 +100,42 @@ void qp_read_class(struct qp_reader *reader, struct qp_class *row)
 void qp_read_trim(struct qp_reader *reader, struct qp_trim *trim)
 {
 	read_figures(reader, trim_figures, COUNT(trim_figures), trim);
+}
+
+void qp_write_class_map(struct qp_buffer *out, const struct qp_class_map *map)
+{
+	qp_write_map(out, QP_CLASS_MAP_PAIRS);
+	qp_write_key_string(out, "name", map->name);
+	write_figures(out, map_figures, COUNT(map_figures), map);
+	for (size_t i = 0; i < COUNT(tenth_figures); i++) {
+		const uint64_t *tenths = (const uint64_t *)((const char *)map + tenth_figures[i].offset);
+
+		qp_write_string(out, tenth_figures[i].key);
+		qp_write_array(out, QP_TENTHS);
+		for (size_t tenth = 0; tenth < QP_TENTHS; tenth++)
+			qp_write_u64(out, tenths[tenth]);
+	}
+}
+
+/* An array of just so many numbers. */
+static void read_tenths(struct qp_reader *reader, const char *key, uint64_t *tenths)
+{
+	size_t count;
+	const msgpack_object *elements = qp_read_array(reader, key, &count);
+
+	for (size_t i = 0; i < QP_TENTHS && reader->bad == NULL; i++) {
+		if (count != QP_TENTHS || elements[i].type != MSGPACK_OBJECT_POSITIVE_INTEGER)
+			reader->bad = key;
+		else
+			tenths[i] = elements[i].via.u64;
+	}
+}
+
+void qp_read_class_map(struct qp_reader *reader, struct qp_class_map *map)
+{
+	*map = (struct qp_class_map){0};
+	qp_read_string_or(reader, "name", map->name, sizeof(map->name), "");
+	read_figures(reader, map_figures, COUNT(map_figures), map);
+	for (size_t i = 0; i < COUNT(tenth_figures); i++)
+		read_tenths(reader, tenth_figures[i].key, (uint64_t *)((char *)map + tenth_figures[i].offset));
 }

@@ -37,15 +37,28 @@ struct qp_trim {
 	uint64_t duration_us, threads_skipped;
 };
 
+/* How full the pages of a class are: pages with a block out, by tenths of fullness. */
+enum { QP_TENTHS = 10 };
+
+struct qp_class_map {
+	uint64_t block_size;
+	char name[QP_NAME_BYTES + 1]; /* of a named pool, else "" */
+	uint64_t pages, empty_pages;
+	uint64_t tenth_pages[QP_TENTHS], tenth_out_bytes[QP_TENTHS], tenth_free_bytes[QP_TENTHS];
+};
+
 /* How many pairs each adds to the caller's map; the caller has begun that map. */
-enum { QP_TOTALS_PAIRS = 12, QP_CLASS_PAIRS = 13, QP_TRIM_PAIRS = 7 };
+enum { QP_TOTALS_PAIRS = 12, QP_CLASS_PAIRS = 13, QP_TRIM_PAIRS = 7, QP_CLASS_MAP_PAIRS = 7 };
 
 void qp_write_totals(struct qp_buffer *out, const struct qp_totals *totals);
 void qp_write_class(struct qp_buffer *out, const struct qp_class *row); /* a whole map */
 void qp_write_trim(struct qp_buffer *out, const struct qp_trim *trim);
 
+void qp_write_class_map(struct qp_buffer *out, const struct qp_class_map *map); /* a whole map */
+
 void qp_read_totals(struct qp_reader *reader, struct qp_totals *totals);
 void qp_read_class(struct qp_reader *reader, struct qp_class *row);
 void qp_read_trim(struct qp_reader *reader, struct qp_trim *trim);
+void qp_read_class_map(struct qp_reader *reader, struct qp_class_map *map);
 
 #endif

@@ -44,3 +44,17 @@ void describe_stats(struct qp_buffer *out, const struct target *target, const st
 	for (size_t i = 0; i < figures->row_count; i++)
 		qp_write_class(out, &figures->rows[i]);
 }
+
+void describe_map(struct qp_buffer *out, const struct target *target, const struct occupancy *map)
+{
+	struct process_sample sample = {0};
+
+	process_sample(&target->process, &sample);
+	qp_write_map(out, DESCRIBE_MAP_PAIRS);
+	describe_target(out, target, &sample);
+	qp_write_key_u64(out, "page_size", map->page_size);
+	qp_write_string(out, "classes");
+	qp_write_array(out, (uint32_t)map->row_count);
+	for (size_t i = 0; i < map->row_count; i++)
+		qp_write_class_map(out, &map->rows[i]);
+}

@@ -15,6 +15,7 @@ enum {
 	DESCRIBE_BRIEF_PAIRS = 9,
 	DESCRIBE_TOTALS_PAIRS = 1 + QP_TOTALS_PAIRS,
 	DESCRIBE_STATS_PAIRS = DESCRIBE_TARGET_PAIRS + DESCRIBE_TOTALS_PAIRS + 1,
+	DESCRIBE_MAP_PAIRS = DESCRIBE_TARGET_PAIRS + 2,
 };
 
 void describe_target(struct qp_buffer *out, const struct target *target, const struct process_sample *sample);
@@ -24,5 +25,8 @@ void describe_totals(struct qp_buffer *out, const struct qp_totals *totals, uint
 
 /* A whole map: the result of stats. */
 void describe_stats(struct qp_buffer *out, const struct target *target, const struct figures *figures, uint64_t age_ms);
+
+/* A whole map: the result of map. */
+void describe_map(struct qp_buffer *out, const struct target *target, const struct occupancy *map);
 
 #endif

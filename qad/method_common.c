@@ -39,6 +39,7 @@ const char *method_outcome(enum answer_outcome outcome, const char *command, pid
 		[ANSWER_TIMEOUT] = {"timeout", "did not answer in time"},
 		[ANSWER_GONE] = {"gone", "ended while it was asked"},
 		[ANSWER_FAILED] = {"failed", "gave an answer that makes no sense"},
+		[ANSWER_UNKNOWN] = {"unknown_method", "runs a version of libqa that does not know this yet"},
 		[ANSWER_NO_CLASS] = {"no_class", "has no such size class or pool"},
 	};
 

@@ -14,6 +14,7 @@
 
 void method_ps(struct client *client, uint32_t id, struct qp_reader *params);
 void method_stats(struct client *client, uint32_t id, struct qp_reader *params);
+void method_map(struct client *client, uint32_t id, struct qp_reader *params);
 void method_trim(struct client *client, uint32_t id, struct qp_reader *params);
 void method_watch(struct client *client, uint32_t id, struct qp_reader *params);
 void method_unwatch(struct client *client, uint32_t id, struct qp_reader *params);

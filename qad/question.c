@@ -5,13 +5,12 @@
  */
 #include "question.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer.h"
 #include "log.h"
-#include "text.h"
 #include "write.h"
 
 /* Rows kept for showing them when the target is silent: more than a target has classes in use. */
@@ -84,6 +83,12 @@ static void write_trim(struct qp_buffer *frame, uint32_t id, const struct trim_o
 		qp_write_key_u64(frame, "keep_bytes", order->keep_bytes);
 }
 
+static void write_map(struct qp_buffer *frame, uint32_t id)
+{
+	qp_write_request(frame, id, "map");
+	qp_write_map(frame, 0);
+}
+
 static void write_stats(struct qp_buffer *frame, uint32_t id, enum question_kind kind)
 {
 	qp_write_request(frame, id, "stats");
@@ -143,7 +148,10 @@ static void ask_next(struct questions *questions, struct target *target, enum qu
 		write_trim(&frame, slot->id, &slot->order);
 	} else {
 		list_append_all(&slot->asked, &slot->next);
-		write_stats(&frame, slot->id, kind);
+		if (kind == QUESTION_MAP)
+			write_map(&frame, slot->id);
+		else
+			write_stats(&frame, slot->id, kind);
 	}
 	peer_send(target->peer, &frame);
 }
@@ -161,39 +169,6 @@ void question_forget(struct questions *questions, struct waiter *waiter)
 {
 	deadline_stop(deadlines_of(questions, waiter->kind), &waiter->deadline);
 	list_remove(&waiter->link);
-}
-
-/* 0; -EBADMSG: an answer that makes no sense; -ENOMEM. On success the caller frees figures->rows. */
-static int read_figures(const struct qp_message *message, bool with_rows, struct figures *figures)
-{
-	struct qp_reader reader = qp_reader_of(&message->body);
-	const msgpack_object *elements;
-	size_t count;
-
-	qp_read_totals(&reader, &figures->totals);
-	if (reader.bad != NULL)
-		return -EBADMSG;
-	if (!with_rows)
-		return 0;
-
-	elements = qp_read_array(&reader, "classes", &count);
-	if (reader.bad != NULL)
-		return -EBADMSG;
-	figures->rows = calloc(count > 0 ? count : 1, sizeof(*figures->rows));
-	if (figures->rows == NULL)
-		return -ENOMEM;
-	figures->row_count = count;
-	for (size_t i = 0; i < count; i++) {
-		struct qp_reader row = qp_reader_of(&elements[i]);
-
-		qp_read_class(&row, &figures->rows[i]);
-		if (row.bad != NULL) {
-			free(figures->rows);
-			return -EBADMSG;
-		}
-		text_repair(figures->rows[i].name, sizeof(figures->rows[i].name));
-	}
-	return 0;
 }
 
 /* Takes over the rows: only those of classes that hold something, and without memory none. */
@@ -224,7 +199,7 @@ static void take_stats(struct questions *questions, struct target *target, enum 
 	struct answer answer = {.outcome = ANSWER_FAILED};
 	struct question_slot *slot = &target->slots[kind];
 
-	if (!message->has_error && read_figures(message, kind != QUESTION_TOTALS, &figures) == 0) {
+	if (!message->has_error && answer_read_figures(message, kind != QUESTION_TOTALS, &figures) == 0) {
 		answer = (struct answer){.outcome = ANSWER_OK, .figures = &figures};
 		target->last.totals = figures.totals; /* what `ps` shows, also from inside these calls */
 		target->last.at_ms = figures.at_ms;
@@ -267,20 +242,23 @@ static void note_trim(struct questions *questions, struct target *target, const 
 		log_fault(questions->log, uv_now(questions->loop), "out of memory: that trim is not in the history");
 }
 
-static bool is_no_class(const struct qp_message *message)
+static void take_map(struct questions *questions, struct target *target, const struct qp_message *message)
 {
-	struct qp_reader reader = qp_reader_of(&message->body);
-	char code[16];
+	struct occupancy map = {0};
+	struct answer answer = {.outcome = answer_outcome_of_error(message)};
 
-	qp_read_string_or(&reader, "code", code, sizeof(code), "");
-	return message->has_error && strcmp(code, "no_class") == 0;
+	if (!message->has_error && answer_read_map(message, &map) == 0)
+		answer = (struct answer){.outcome = ANSWER_OK, .map = &map};
+	call_all(questions, &target->slots[QUESTION_MAP].asked, &answer);
+	if (answer.outcome == ANSWER_OK)
+		free(map.rows);
 }
 
 static void take_trim(struct questions *questions, struct target *target, const struct qp_message *message)
 {
 	struct question_slot *slot = &target->slots[QUESTION_TRIM];
 	struct qp_reader reader = qp_reader_of(&message->body);
-	struct answer answer = {.outcome = is_no_class(message) ? ANSWER_NO_CLASS : ANSWER_FAILED};
+	struct answer answer = {.outcome = answer_outcome_of_error(message)};
 	struct qp_trim trim = {0};
 
 	if (!message->has_error) {
@@ -315,6 +293,8 @@ void question_on_response(struct questions *questions, struct target *target, co
 	target->slots[kind].is_asked = false;
 	if (kind == QUESTION_TRIM)
 		take_trim(questions, target, message);
+	else if (kind == QUESTION_MAP)
+		take_map(questions, target, message);
 	else
 		take_stats(questions, target, kind, message);
 	ask_next(questions, target, kind);

@@ -18,13 +18,15 @@
 #include "read.h"
 #include "target.h"
 
-/* ANSWER_NO_CLASS: of a trim, the target has no such size class or pool. */
-enum answer_outcome { ANSWER_OK, ANSWER_TIMEOUT, ANSWER_GONE, ANSWER_FAILED, ANSWER_NO_CLASS };
+/* ANSWER_NO_CLASS: of a trim, the target has no such size class or pool. ANSWER_UNKNOWN: its libqa is too old for that.
+ */
+enum answer_outcome { ANSWER_OK, ANSWER_TIMEOUT, ANSWER_GONE, ANSWER_FAILED, ANSWER_NO_CLASS, ANSWER_UNKNOWN };
 
 struct answer {
 	enum answer_outcome outcome;
 	const struct figures *figures; /* of stats, ANSWER_OK; valid during the call */
 	const struct qp_trim *trim;    /* of trim, ANSWER_OK */
+	const struct occupancy *map;   /* of map, ANSWER_OK; valid during the call */
 	uint64_t rss_before_bytes, rss_after_bytes;
 };
 

@@ -29,7 +29,7 @@ static const struct method {
 	void (*run)(struct client *client, uint32_t id, struct qp_reader *params);
 } methods[] = {
 	{"ps", method_ps},           {"stats", method_stats},     {"trim", method_trim},     {"watch", method_watch},
-	{"unwatch", method_unwatch}, {"history", method_history}, {"health", method_health},
+	{"unwatch", method_unwatch}, {"history", method_history}, {"health", method_health}, {"map", method_map},
 };
 
 static void send_error(struct peer *peer, uint32_t id, const char *code, const char *message)

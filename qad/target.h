@@ -23,8 +23,22 @@ struct figures {
 	size_t row_count;
 };
 
+/* How full a target's pages are. */
+struct occupancy {
+	uint64_t page_size;
+	struct qp_class_map *rows;
+	size_t row_count;
+};
+
 /* What a target can be asked; of each kind at most one question is on its way. */
-enum question_kind { QUESTION_TOTALS, QUESTION_CLASSES, QUESTION_ALL_CLASSES, QUESTION_TRIM, QUESTION_KINDS };
+enum question_kind {
+	QUESTION_TOTALS,
+	QUESTION_CLASSES,
+	QUESTION_ALL_CLASSES,
+	QUESTION_MAP,
+	QUESTION_TRIM,
+	QUESTION_KINDS
+};
 
 struct answer;
 struct target;

@@ -145,6 +145,29 @@ struct qa_stats {
 size_t qa_stats(struct qa_stats *stats, struct qa_class_stats *classes, size_t capacity);
 
 /*
+ * How full the pages of each class are: why memory can not come back. Pages are sorted by how many of their blocks are
+ * out, in tenths: up to 10 %, up to 20 % ... up to 100 %. A block that is out is used, or in a thread's cache until
+ * the next trim; a page without one is empty. While no thread is inside libqa, the sum of tenth_free_bytes is
+ * the class's partial_bytes.
+ *
+ * Fills up to capacity rows, in the order of qa_stats without its last one, and returns how many there are. Reads each
+ * page's own counters, no block: O(pages), each for a moment under the lock of its class; waits while another thread
+ * trims.
+ */
+#define QA_TENTHS 10
+
+struct qa_class_map {
+	uint64_t block_size;
+	char name[QA_CLASS_NAME_SIZE]; /* of a named pool; "" for a size class */
+	uint64_t pages, empty_pages;   /* with a block out, without one; in units of page_size */
+	uint64_t tenth_pages[QA_TENTHS];
+	uint64_t tenth_out_bytes[QA_TENTHS];  /* of blocks out */
+	uint64_t tenth_free_bytes[QA_TENTHS]; /* of blocks that are held and not out */
+};
+
+size_t qa_map(struct qa_class_map *maps, size_t capacity);
+
+/*
  * Trim: takes back what the caches of all threads hold, also of threads that sleep in a system call, and returns every
  * empty page to the OS, and of other pages the OS pages without a byte of a used block. Other threads go on meanwhile:
  * no lock that they take is held while the kernel works.

@@ -299,12 +299,12 @@ class Users:
         return {one["pid"] for one in client.call("ps")["targets"]}
 
     def rights_of(self, client):
-        """For root's target and the other user's: whether it is seen, and what stats and trim say."""
+        """For root's target and the other user's: whether it is seen, and what stats, map and trim say."""
         seen = self.seen_by(client)
         rights = []
         for target in (self.root, self.other):
             answers = []
-            for method in ("stats", "trim"):
+            for method in ("stats", "map", "trim"):
                 try:
                     client.call(method, pid=target.pid)
                     answers.append("ok")
@@ -330,9 +330,9 @@ def users(qad_factory, open_dir):
         qad.stop()
 
 
-HIDDEN = (False, "no_target", "no_target")
-SEEN = (True, "ok", "not_allowed")
-ALL = (True, "ok", "ok")
+HIDDEN = (False, "no_target", "no_target", "no_target")
+SEEN = (True, "ok", "ok", "not_allowed")
+ALL = (True, "ok", "ok", "ok")
 
 
 def test_without_groups_each_user_has_their_own_and_root_has_all(users):

@@ -253,7 +253,10 @@ def serve(connection, hello=None, parts=None):
     connection.call("hello", protocol=1, role="target", version="0.1.0", **(hello or {}))
     while True:
         _, number, method, params = connection.receive(3600)
-        result = trim_of() if method == "trim" else stats_of(params, **(parts or {}))
+        if method == "map":
+            result = {"page_size": 65_536, "classes": []}
+        else:
+            result = trim_of() if method == "trim" else stats_of(params, **(parts or {}))
         connection.send([RESPONSE, number, None, result])
 
 

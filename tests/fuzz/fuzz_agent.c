@@ -44,6 +44,15 @@ size_t qa_stats(struct qa_stats *stats, struct qa_class_stats *classes, size_t c
 	return ROWS;
 }
 
+size_t qa_map(struct qa_class_map *maps, size_t capacity)
+{
+	for (size_t i = 0; i < ROWS && i < capacity; i++) {
+		memset(&maps[i], (int)i, sizeof(maps[i]));
+		maps[i].name[0] = '\0';
+	}
+	return ROWS;
+}
+
 int qa_trim(const struct qa_trim_options *options, struct qa_trim_result *result)
 {
 	check(options->size == sizeof(*options) && options->flags == 0);

@@ -82,6 +82,25 @@ size_t qa_stats(struct qa_stats *stats, struct qa_class_stats *classes, size_t c
 	return row_count;
 }
 
+/* Two classes that hold pages and one that does not. */
+size_t qa_map(struct qa_class_map *maps, size_t capacity)
+{
+	assert_true(capacity >= 3);
+	memset(maps, 0, 3 * sizeof(*maps));
+	for (uint64_t i = 0; i < 3; i++) {
+		maps[i].block_size = 300 + i;
+		maps[i].pages = i == 0 ? 7 : 0;
+		maps[i].empty_pages = i == 2 ? 8 : 0;
+		for (uint64_t tenth = 0; tenth < QA_TENTHS; tenth++) {
+			maps[i].tenth_pages[tenth] = 1000 * i + tenth;
+			maps[i].tenth_out_bytes[tenth] = 1000 * i + 100 + tenth;
+			maps[i].tenth_free_bytes[tenth] = UINT64_MAX - tenth;
+		}
+	}
+	strcpy(maps[2].name, "pool");
+	return 3;
+}
+
 int qa_trim(const struct qa_trim_options *options, struct qa_trim_result *result)
 {
 	trim_calls++;
@@ -303,6 +322,39 @@ static void test_too_many_rows(void **state)
 	}
 }
 
+static void assert_map(const msgpack_object *object, uint64_t i, const char *name)
+{
+	struct qp_reader reader = qp_reader_of(object);
+	struct qp_class_map map;
+
+	qp_read_class_map(&reader, &map);
+	assert_null(reader.bad);
+	assert_string_equal(map.name, name);
+	assert_int_equal(map.block_size, 300 + i);
+	assert_int_equal(map.pages, i == 0 ? 7 : 0);
+	assert_int_equal(map.empty_pages, i == 2 ? 8 : 0);
+	for (uint64_t tenth = 0; tenth < QP_TENTHS; tenth++) {
+		assert_int_equal(map.tenth_pages[tenth], 1000 * i + tenth);
+		assert_int_equal(map.tenth_out_bytes[tenth], 1000 * i + 100 + tenth);
+		assert_true(map.tenth_free_bytes[tenth] == UINT64_MAX - tenth);
+	}
+}
+
+static void test_map(void **state)
+{
+	(void)state;
+	size_t elements;
+
+	assert_int_equal(give("\x94\x00\x05\xa3map\x80", 8), AGENT_ANSWER_GIVEN);
+	struct qp_reader reader = answered(5);
+	const msgpack_object *rows = qp_read_array(&reader, "classes", &elements);
+	assert_int_equal(qp_read_u64(&reader, "page_size"), 101);
+	assert_int_equal(elements, 2);
+	assert_map(&rows[0], 0, "");
+	assert_map(&rows[1], 2, "pool");
+	qp_message_finish(&answer);
+}
+
 static void test_trim(void **state)
 {
 	(void)state;
@@ -392,6 +444,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_stats_totals, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_stats_rows, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_too_many_rows, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_map, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_trim, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_trim_of_a_part, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_bad_requests, set_up, tear_down),

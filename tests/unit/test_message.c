@@ -92,6 +92,64 @@ static void write_stats(struct qp_buffer *out, const struct qp_totals *totals, c
 	qp_write_class(out, &rows[1]);
 }
 
+static void test_map_round_trip(void **state)
+{
+	(void)state;
+	struct qp_class_map map = {.block_size = 48, .name = "pool", .pages = 5, .empty_pages = UINT64_MAX}, read;
+	struct qp_buffer out;
+	struct qp_message message;
+
+	for (uint64_t i = 0; i < QP_TENTHS; i++) {
+		map.tenth_pages[i] = i;
+		map.tenth_out_bytes[i] = UINT64_MAX - i;
+		map.tenth_free_bytes[i] = i << 40;
+	}
+	/* Whole; then with 9 and 11 tenths, and one that is negative. */
+	for (int kind = 0; kind < 4; kind++) {
+		qp_buffer_init(&out, QP_FRAME_TARGET_BYTES);
+		qp_write_result(&out, 1);
+		if (kind == 0) {
+			qp_write_class_map(&out, &map);
+		} else {
+			uint32_t count = kind == 1 ? 9 : kind == 2 ? 11 : 10;
+			qp_write_map(&out, QP_CLASS_MAP_PAIRS - 1);
+			qp_write_key_u64(&out, "block_size", 1);
+			qp_write_key_u64(&out, "pages", 1);
+			qp_write_key_u64(&out, "empty_pages", 1);
+			for (int row = 0; row < 3; row++) {
+				qp_write_string(&out, row == 0   ? "tenth_pages"
+						      : row == 1 ? "tenth_out_bytes"
+								 : "tenth_free_bytes");
+				qp_write_array(&out, count);
+				for (uint32_t i = 0; i + 1 < count; i++)
+					qp_write_u64(&out, 1);
+				if (kind == 3 && row == 2)
+					qp_write_bool(&out, true);
+				else
+					qp_write_u64(&out, 1);
+			}
+		}
+		assert_int_equal(qp_message_decode(&message, out.data, out.used_bytes), 0);
+		struct qp_reader reader = qp_reader_of(&message.body);
+		qp_read_class_map(&reader, &read);
+		if (kind == 0) {
+			assert_null(reader.bad);
+			assert_memory_equal(&read.tenth_pages, &map.tenth_pages, sizeof(map.tenth_pages));
+			assert_memory_equal(&read.tenth_out_bytes, &map.tenth_out_bytes, sizeof(map.tenth_out_bytes));
+			assert_memory_equal(&read.tenth_free_bytes, &map.tenth_free_bytes,
+					    sizeof(map.tenth_free_bytes));
+			assert_string_equal(read.name, "pool");
+			assert_int_equal(read.block_size, 48);
+			assert_int_equal(read.pages, 5);
+			assert_true(read.empty_pages == UINT64_MAX);
+		} else {
+			assert_string_equal(reader.bad, kind == 3 ? "tenth_free_bytes" : "tenth_pages");
+		}
+		qp_message_finish(&message);
+		qp_buffer_finish(&out);
+	}
+}
+
 static void test_figures_round_trip(void **state)
 {
 	(void)state;
@@ -540,6 +598,7 @@ static void test_decode_in_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_map_round_trip),
 		cmocka_unit_test(test_figures_round_trip),
 		cmocka_unit_test(test_trim_round_trip),
 		cmocka_unit_test(test_keys),
