@@ -1,8 +1,4 @@
 /*
- * Two qads that start at the same moment must not both find the place free. They take turns by a lock on the directory
- * (flock): under it the place is probed and taken. Somebody else might hold that lock for ever, so it is waited
- * for only a short time.
- *
  * qad accepts by itself, rather than with uv_listen: libuv answers a lack of descriptors by accepting and closing
  * everything that waits, without a word. Here accepting pauses, the spare descriptor is given up so that /proc can
  * still be read for those who are connected, and the log says so once. It goes on when a connection ends, or after a
@@ -13,138 +9,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "socket_file.h"
-
 #define RETRY_MS 1000u
-#define LOCK_TRIES 100
-#define LOCK_PAUSE_NS 10000000L
 #define ACCEPTS_IN_A_ROW 64 /* then those who are connected get their turn */
-
-/* A descriptor of the directory, locked if that is possible within a second; closing it ends the lock. */
-static int lock_directory(const struct qp_address *address)
-{
-	char directory[QP_ADDRESS_BYTES + 1];
-	struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
-	int fd;
-
-	qp_address_directory(address, directory);
-	fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	for (int i = 0; i < LOCK_TRIES && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; i++)
-		nanosleep(&pause, NULL);
-	return fd;
-}
-
-/* 0 when the place is free or can be taken over. */
-static int check_place(struct listener *listener)
-{
-	const char *path = listener->address.path;
-	int found = socket_file_probe(path);
-
-	switch (found) {
-	case SOCKET_FILE_NONE:
-	case SOCKET_FILE_STALE:
-		return 0;
-	case SOCKET_FILE_LIVE:
-		log_write(listener->log, LOG_LEVEL_ERROR, "another qad is already listening on %s", path);
-		return -EADDRINUSE;
-	case SOCKET_FILE_OTHER:
-		log_write(listener->log, LOG_LEVEL_ERROR,
-			  "%s is there and is not a socket; remove it, or choose with --socket", path);
-		return -EADDRINUSE;
-	default:
-		log_write(listener->log, LOG_LEVEL_ERROR, "can not look at %s: %s", path, strerror(-found));
-		return found;
-	}
-}
-
-static int make_directory(struct listener *listener)
-{
-	char directory[QP_ADDRESS_BYTES + 1];
-	struct stat status;
-
-	qp_address_directory(&listener->address, directory);
-	listener->has_made_directory = lstat(directory, &status) != 0 && errno == ENOENT;
-	int error = qp_address_make_directory(&listener->address);
-
-	if (error == -EPERM)
-		log_write(listener->log, LOG_LEVEL_ERROR,
-			  "the directory of %s must be yours, not a link, and closed to others (chmod 700)",
-			  listener->address.path);
-	else if (error != 0)
-		log_write(listener->log, LOG_LEVEL_ERROR, "can not make the directory of %s: %s",
-			  listener->address.path, strerror(-error));
-	return error;
-}
-
-static int take_place(struct listener *listener)
-{
-	struct stat status;
-	int fd = socket_file_listen(listener->address.path);
-
-	if (fd < 0) {
-		log_write(listener->log, LOG_LEVEL_ERROR, "can not listen on %s: %s", listener->address.path,
-			  strerror(-fd));
-		return fd;
-	}
-	listener->socket = fd;
-	if (lstat(listener->address.path, &status) == 0) {
-		listener->device = status.st_dev;
-		listener->inode = status.st_ino;
-	}
-	return 0;
-}
 
 void listener_init(struct listener *listener, struct log *log)
 {
-	*listener = (struct listener){.log = log, .socket = -1, .spare = -1};
-}
-
-int listener_open(struct listener *listener, const struct qp_address *address)
-{
-	int error, lock;
-
-	listener->address = *address;
-	error = make_directory(listener);
-	if (error != 0)
-		return error;
-	lock = lock_directory(address);
-	if (lock < 0) {
-		log_write(listener->log, LOG_LEVEL_ERROR, "can not open the directory of %s: %s", address->path,
-			  strerror(-lock));
-		return lock;
-	}
-	error = check_place(listener);
-	if (error == 0)
-		error = take_place(listener);
-	close(lock);
-	return error;
-}
-
-void listener_take(struct listener *listener, const struct qp_address *address, int socket)
-{
-	listener->address = *address;
-	listener->socket = socket;
-	listener->is_handed_over = true;
-}
-
-void listener_give_directory(const struct listener *listener, uid_t uid)
-{
-	char directory[QP_ADDRESS_BYTES + 1];
-
-	qp_address_directory(&listener->address, directory);
-	if (listener->has_made_directory && lchown(directory, uid, (gid_t)-1) == 0)
-		return;
-	if (!listener->is_handed_over)
-		log_write(listener->log, LOG_LEVEL_INFO, "%s stays when qad ends; the next one replaces it",
-			  listener->address.path);
+	*listener = (struct listener){.log = log, .spare = -1};
+	place_init(&listener->place, log);
 }
 
 static bool take_spare(struct listener *listener)
@@ -205,7 +79,7 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 			return;
 		}
 
-		int fd = accept4(listener->socket, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		int fd = accept4(listener->place.socket, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd < 0) {
 			if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
 				pause_accepting(listener, errno);
@@ -221,16 +95,29 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 
 void listener_on_room(struct listener *listener)
 {
-	if (listener->is_watching || listener->socket < 0 ||
+	if (listener->is_watching || listener->place.socket < 0 ||
 	    listener->peers->before_hello >= listener->peers->limits->before_hello)
 		return;
 	if (uv_poll_start(&listener->poll, UV_READABLE, on_connection) == 0)
 		listener->is_watching = true;
 }
 
+/* The new socket gets the number of the old one, so that the handle of the loop can stay. */
+static void on_place_taken(void *owner, int socket)
+{
+	struct listener *listener = owner;
+
+	if (listener->is_watching)
+		on_connection(&listener->poll, 0, UV_READABLE); /* who came to the old one before it was gone */
+	stop_watching(listener);
+	dup3(socket, listener->place.socket, O_CLOEXEC);
+	close(socket);
+	listener_on_room(listener);
+}
+
 int listener_start(struct listener *listener, uv_loop_t *loop, struct peers *peers)
 {
-	int error = uv_poll_init(loop, &listener->poll, listener->socket);
+	int error = uv_poll_init(loop, &listener->poll, listener->place.socket);
 
 	if (error != 0) {
 		log_write(listener->log, LOG_LEVEL_ERROR, "can not wait for connections: %s", uv_strerror(error));
@@ -241,30 +128,18 @@ int listener_start(struct listener *listener, uv_loop_t *loop, struct peers *pee
 	uv_timer_init(loop, &listener->retry);
 	listener->retry.data = listener;
 	listener_on_room(listener);
+	place_watch(&listener->place, loop, on_place_taken, listener);
 	return 0;
-}
-
-static void remove_file(const struct listener *listener)
-{
-	struct stat status;
-
-	if (lstat(listener->address.path, &status) == 0 && status.st_dev == listener->device &&
-	    status.st_ino == listener->inode)
-		unlink(listener->address.path);
 }
 
 void listener_close(struct listener *listener)
 {
-	if (listener->socket < 0)
-		return;
-	if (!listener->is_handed_over)
-		remove_file(listener);
 	if (listener->peers != NULL) {
 		uv_close((uv_handle_t *)&listener->poll, NULL);
 		uv_close((uv_handle_t *)&listener->retry, NULL);
+		listener->peers = NULL;
 	}
-	close(listener->socket);
-	listener->socket = -1;
+	place_close(&listener->place);
 	if (listener->spare >= 0)
 		close(listener->spare);
 	listener->spare = -1;

@@ -148,12 +148,12 @@ static int open_listener(struct server *server, const struct server_options *opt
 	int error = 0;
 
 	if (options->socket >= 0)
-		listener_take(&server->listener, &options->address, options->socket);
+		place_take(&server->listener.place, &options->address, options->socket);
 	else
-		error = listener_open(&server->listener, &options->address);
+		error = place_open(&server->listener.place, &options->address);
 	if (error != 0 || options->user.name == NULL)
 		return error;
-	listener_give_directory(&server->listener, options->user.uid);
+	place_give_directory(&server->listener.place, options->user.uid);
 	error = user_become(&options->user);
 	if (error != 0)
 		log_write(&server->log, LOG_LEVEL_ERROR, "can not become user %s: %s", options->user.name,

@@ -22,6 +22,8 @@ BUILD = pathlib.Path(os.environ.get("QA_BUILD") or REPO / "build").resolve()
 SANITIZER_REPORT = re.compile(r"(Address|Leak|Thread|UndefinedBehavior)Sanitizer|runtime error:")
 # Sanitizers make everything slower; a deadline only bounds a failure, so a long one costs nothing.
 DEADLINE = 30.0
+# Of what has to be there within a second. A sanitizer's build is several times slower.
+SECOND = 10.0 if os.environ.get("QA_SANITIZED") else 1.0
 
 
 def wait_until(predicate, timeout=DEADLINE, what="the condition"):
@@ -52,6 +54,17 @@ def end_process(process):
     if process.poll() is None:
         process.send_signal(signal.SIGKILL)
         process.wait(DEADLINE)
+
+
+def stop_process(pid):
+    """SIGSTOP, and waits until every thread has stopped: until then one may still answer."""
+    os.kill(pid, signal.SIGSTOP)
+
+    def has_stopped():
+        tasks = list(pathlib.Path(f"/proc/{pid}/task").iterdir())
+        return all((task / "stat").read_text().rsplit(")", 1)[1].split()[0] == "T" for task in tasks)
+
+    wait_until(has_stopped, what=f"{pid} to stop")
 
 
 def is_connectable(path):

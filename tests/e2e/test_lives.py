@@ -14,7 +14,7 @@ import time
 import msgpack
 import pytest
 
-from conftest import BUILD, clean_environment, row_of, wait_until
+from conftest import BUILD, SECOND, clean_environment, row_of, stop_process, wait_until
 
 
 def known_pids(qactl, **environment):
@@ -66,10 +66,6 @@ def test_qad_may_come_before_its_folder_is_there(qad_factory, socket_dir, target
     wait_until(lambda: program.pid in known_pids(qactl, QAD_SOCKET=path), what="the target to be known")
 
 
-# A sanitizer's build is several times slower.
-SECOND = 10.0 if os.environ.get("QA_SANITIZED") else 1.0
-
-
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_target_is_back_within_a_second_when_qad_restarts(qad, target, qactl, number):
     program = target()
@@ -94,7 +90,7 @@ def test_qad_killed_in_the_middle_of_a_request(qad, target, qactl):
     bystander = target()
     program.ask("signals")
     wait_known(qactl, program.pid, bystander.pid)
-    os.kill(program.pid, signal.SIGSTOP)  # so that the request stays unanswered
+    stop_process(program.pid)  # so that the request stays unanswered
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
         client.settimeout(30)
         client.connect(str(qad.socket_path))
@@ -136,7 +132,7 @@ def test_a_stopped_target_is_told_as_such_and_the_others_are_served(qad, target,
     stopped.ask("alloc 1 1000 24 8")
     stats(stopped.pid)
     stats(other.pid)
-    os.kill(stopped.pid, signal.SIGSTOP)
+    stop_process(stopped.pid)
     try:
         with subprocess.Popen([BUILD / "qactl" / "qactl", "stats", "stopped"], stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -191,7 +187,7 @@ def test_the_program_gets_no_signal_and_no_eintr(qad, target, qactl, stats):
     for _ in range(20):
         stats(program.pid)
         assert qactl("trim", program.pid).code == 0
-    os.kill(program.pid, signal.SIGSTOP)
+    stop_process(program.pid)
     qad.kill()  # its end of the socket is gone while an answer may be due: SIGPIPE's case
     os.kill(program.pid, signal.SIGCONT)
     qad.start()

@@ -15,7 +15,7 @@ import threading
 import pytest
 
 import wire
-from conftest import BUILD, wait_until
+from conftest import BUILD, is_connectable, wait_until
 
 TARGETS, THREADS, OPERATIONS = 20, 2, 20_000
 RESTARTS = int(os.environ.get("QA_RESTARTS", "40"))
@@ -117,14 +117,32 @@ def test_qad_is_stopped_and_goes_on(qad, busy):
 @pytest.mark.parametrize("what", ["socket", "folder"])
 def test_its_socket_or_folder_is_deleted(qad_factory, socket_dir, target, what):
     path = socket_dir / "sub" / "qad.sock"
-    first = qad_factory(path).start()
+    qad = qad_factory(path).start()
     busy = Busy(lambda: target(QAD_SOCKET=path))
+    client = wire.client(path)
+    are_back(client, busy)
     if what == "socket":
         path.unlink()
     else:
         shutil.rmtree(path.parent)
     busy.work()
+    are_back(client, busy)  # they never left
+    client.close()
+    wait_until(lambda: is_connectable(path), timeout=BACK_S, what="qad to listen there again")
+    finish(qad, busy)
+    qad.stop()
+
+
+@pytest.mark.parametrize("what", ["socket", "folder"])
+def test_qad_ends_and_so_does_its_socket_or_folder(qad_factory, socket_dir, target, what):
+    path = socket_dir / "sub" / "qad.sock"
+    first = qad_factory(path).start()
+    busy = Busy(lambda: target(QAD_SOCKET=path))
     first.kill()
+    if what == "socket":
+        path.unlink()
+    else:
+        shutil.rmtree(path.parent)
     busy.work()
     second = qad_factory(path).start()
     finish(second, busy)

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 import wire
-from conftest import BUILD, PARTS, clean_environment, wait_until
+from conftest import BUILD, PARTS, clean_environment, stop_process, wait_until
 from test_qactl import NOBODY, run_as
 from test_qactl_output import table_of
 
@@ -65,7 +65,7 @@ def test_a_stopped_target_is_shown_as_it_was(serving, qactl):
     one, other = serving(name="stopped"), serving(name="running")
     wait_known(qactl, one, other)
     assert qactl("stats", "stopped").code == 0
-    one.kill(signal.SIGSTOP)
+    stop_process(one.pid)
     result = qactl("stats", "stopped", "--json")
     assert result.code == 75 and "did not answer in time" in result.err
     assert result.json["age_ms"] > 0 and result.json["classes"] == [ROW]
@@ -81,7 +81,7 @@ def test_a_stopped_target_is_shown_as_it_was(serving, qactl):
 def test_a_stopped_target_whose_classes_nobody_asked_for(serving, qactl):
     one = serving(name="seen-by-ps")
     wait_until(lambda: any(each["held_bytes"] for each in qactl("ps", "--json").json), what="figures")
-    one.kill(signal.SIGSTOP)
+    stop_process(one.pid)
     result = qactl("stats", "seen-by-ps")
     assert result.code == 75 and "held       90.9 KiB" in result.out and "not all size classes are known" in result.out
 
@@ -98,7 +98,7 @@ def test_trim_of_a_stopped_target_does_not_hold_up_the_others(serving, qactl):
     """Waits out qad's deadline of 30 s, which must come before qactl's own."""
     one, others = serving(), [serving() for _ in range(20)]
     wait_known(qactl, one, *others)
-    one.kill(signal.SIGSTOP)
+    stop_process(one.pid)
     result = qactl("trim", "--all", "--json")
     assert result.code == 75 and f"pid {one.pid}: did not answer in time" in result.err
     assert {outcome["pid"] for outcome in result.json} == {other.pid for other in others}

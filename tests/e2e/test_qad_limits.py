@@ -13,7 +13,7 @@ import msgpack
 import pytest
 
 import wire
-from conftest import targets_of, wait_for_target, wait_until
+from conftest import stop_process, targets_of, wait_for_target, wait_until
 
 HELLO_S, STATS_S, TRIM_S = 2.0, 2.0, 30.0
 KIB, MIB = 1 << 10, 1 << 20
@@ -119,8 +119,11 @@ def test_a_late_answer_is_kept_as_the_last_figures(client, fake):
     assert client.error_of("stats", pid=target.pid) == "timeout"
     asked, _, params = target.question()
     target.answer(asked, wire.stats_of(params, used=77))
+    wait_until(lambda: not targets_of(client, figures=False)[target.pid]["silent"], what="the late answer to be taken")
+    number = client.ask("stats", pid=target.pid)
+    target.question()  # stays without an answer
     with pytest.raises(wire.RemoteError) as error:
-        client.call("stats", pid=target.pid)
+        client.answer_to(number)
     assert error.value.map["last"]["used_bytes"] == 77
 
 
@@ -131,7 +134,7 @@ def test_a_stopped_target_does_not_stop_the_others(qad, fake):
         wait_for_target(one, target.pid)
     assert one.call("stats", pid=stopped.pid)["used_bytes"] == 1
 
-    stopped.kill(signal.SIGSTOP)
+    stop_process(stopped.pid)
     waiting = one.ask("stats", pid=stopped.pid)
     for _ in range(50):
         assert other.call("stats", pid=good.pid)["used_bytes"] == 2
@@ -153,7 +156,7 @@ def test_a_stopped_target_does_not_stop_the_others(qad, fake):
 def test_a_target_killed_in_the_middle_of_a_request_is_gone(client, fake, method):
     target = fake(kind=wire.ServingTarget)
     wait_for_target(client, target.pid)
-    target.kill(signal.SIGSTOP)
+    stop_process(target.pid)
     number = client.ask(method, pid=target.pid)
     target.kill(signal.SIGKILL)
     with pytest.raises(wire.RemoteError) as error:
