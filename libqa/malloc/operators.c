@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "malloc/entry.h"
-#include "qa.h"
+#include "malloc/fast.h"
 
 _Static_assert(sizeof(size_t) == sizeof(unsigned long), "the names below are those of an unsigned long");
 
@@ -94,15 +94,37 @@ static __attribute__((cold, noinline)) void *new_aligned_failed(size_t size, siz
 	return again(size, align);
 }
 
-ENTRY void *new_plain(size_t size)
+/* Ours, whatever the name leads to. */
+extern void *own_new_plain(size_t) __attribute__((alias(NEW), visibility("hidden")));
+extern void *own_new_array(size_t) __attribute__((alias(NEW_ARRAY), visibility("hidden")));
+extern void *own_new_aligned(size_t, size_t) __attribute__((alias(NEW_ALIGNED), visibility("hidden")));
+extern void *own_new_array_aligned(size_t, size_t) __attribute__((alias(NEW_ARRAY_ALIGNED), visibility("hidden")));
+extern void own_delete_plain(void *) __attribute__((alias("_ZdlPv"), visibility("hidden")));
+extern void own_delete_array(void *) __attribute__((alias("_ZdaPv"), visibility("hidden")));
+
+/* Where nothing is replaced, the way through the names ends here anyway: the calls are left out. */
+static inline __attribute__((always_inline)) void *new_here(size_t size)
 {
-	void *block = malloc(size);
+	void *block = QA_LIKELY_(IS_OWN(malloc, own_malloc)) ? fast_malloc(size) : malloc(size);
 	return QA_LIKELY_(block != NULL) ? block : new_failed(size);
 }
 
-ENTRY void *new_array(size_t size)
+static inline __attribute__((always_inline)) void delete_here(void *block)
 {
-	return new_plain(size);
+	if (QA_LIKELY_(IS_OWN(free, own_free)))
+		fast_free(block);
+	else
+		free(block);
+}
+
+HOT ENTRY void *new_plain(size_t size)
+{
+	return new_here(size);
+}
+
+HOT ENTRY void *new_array(size_t size)
+{
+	return QA_LIKELY_(IS_OWN(new_plain, own_new_plain)) ? new_here(size) : new_plain(size);
 }
 
 ENTRY void *new_aligned(size_t size, size_t align)
@@ -114,21 +136,6 @@ ENTRY void *new_aligned(size_t size, size_t align)
 ENTRY void *new_array_aligned(size_t size, size_t align)
 {
 	return new_aligned(size, align);
-}
-
-/* Ours, whatever the name leads to. */
-extern void *own_new_plain(size_t) __attribute__((alias(NEW), visibility("hidden")));
-extern void *own_new_array(size_t) __attribute__((alias(NEW_ARRAY), visibility("hidden")));
-extern void *own_new_aligned(size_t, size_t) __attribute__((alias(NEW_ALIGNED), visibility("hidden")));
-extern void *own_new_array_aligned(size_t, size_t) __attribute__((alias(NEW_ARRAY_ALIGNED), visibility("hidden")));
-
-/* Compilers take a name and its alias for one address; it is the dynamic loader that knows. */
-#define IS_OWN(operator_new, own) is_same((void (*)(void))(operator_new), (void (*)(void))(own))
-
-static inline bool is_same(void (*one)(void), void (*other)(void))
-{
-	__asm__("" : "+r"(one));
-	return one == other;
 }
 
 /* A new handler, or an operator new of the program, may throw, and only the C++ library can catch that. */
@@ -181,20 +188,26 @@ ENTRY void *new_array_aligned_nothrow(size_t size, size_t align, const struct no
 		       : new_aligned_nothrow_by_library(NEW_ARRAY_ALIGNED_NOTHROW, size, align, nothrow);
 }
 
-ENTRY void delete_plain(void *block)
+HOT ENTRY void delete_plain(void *block)
 {
-	free(block);
+	delete_here(block);
 }
 
-ENTRY void delete_array(void *block)
+HOT ENTRY void delete_array(void *block)
 {
-	delete_plain(block);
+	if (QA_LIKELY_(IS_OWN(delete_plain, own_delete_plain)))
+		delete_here(block);
+	else
+		delete_plain(block);
 }
 
-ENTRY void delete_sized(void *block, size_t size)
+HOT ENTRY void delete_sized(void *block, size_t size)
 {
 	(void)size;
-	delete_plain(block);
+	if (QA_LIKELY_(IS_OWN(delete_plain, own_delete_plain)))
+		delete_here(block);
+	else
+		delete_plain(block);
 }
 
 ENTRY void delete_array_sized(void *block, size_t size)
