@@ -40,6 +40,12 @@ static const struct row rows[] = {
 	ROW(watch_ms, QP_WATCH_MS, 10, DAY_MS),
 	ROW(stats_ms, QP_STATS_TIMEOUT_MS, 10, DAY_MS),
 	ROW(trim_ms, QP_TRIM_TIMEOUT_MS, 10, DAY_MS),
+	ROW(http_connections, 128, 1, 65536),
+	ROW(http_header_bytes, 8192, 512, 1u << 20),
+	ROW(http_memory_bytes, 64u << 20, 1u << 20, 1ull << 32),
+	ROW(http_request_ms, 10000, 10, DAY_MS),
+	ROW(http_idle_ms, 75000, 10, DAY_MS),
+	ROW(http_answer_ms, 60000, 10, DAY_MS),
 };
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 _Static_assert(sizeof(struct limits) == ROWS * sizeof(uint64_t), "each limit has a row");

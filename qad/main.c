@@ -22,14 +22,20 @@ static const char help[] =
 	"      --read-group GROUP   its members see the targets of all users\n"
 	"      --admin-group GROUP  its members see and trim the targets of all users\n"
 	"      --user NAME          become this user when the socket is there\n"
+	"      --http ADDRESS:PORT  serve metrics and a page over HTTP; port 0: any that is free\n"
+	"      --http-allow-remote  let ADDRESS be one that other hosts can reach\n"
+	"      --http-host NAME     answer requests to this host name too\n"
+	"      --http-allow-trim    let a trim be asked for over HTTP, by who has the token\n"
+	"      --http-token-file FILE  where the token is, or is to be made\n"
 	"      --history            record figures of all targets, not only of those watched\n"
 	"      --limit NAME=VALUE   change a limit; '--limit help' lists them\n"
 	"  -v, --verbose            log targets that come and go; twice: clients too\n"
 	"      --help               show this help\n"
 	"      --version            show the version\n"
 	"\n"
-	"Exit status: 0 ended by a signal; 64 wrong usage; 67 no such user or group; 69 another qad is\n"
-	"listening there; 71 the system refused something; 73 the socket can not be made;\n"
+	"Exit status: 0 ended by a signal; 64 wrong usage; 67 no such user or group; 69 another program\n"
+	"is listening there, or there is no HTTP in this qad; 71 the system refused something; 73 the socket can not "
+	"be made;\n"
 	"77 it may not become that user.\n";
 
 enum {
@@ -38,6 +44,11 @@ enum {
 	OPTION_READ_GROUP,
 	OPTION_ADMIN_GROUP,
 	OPTION_HISTORY,
+	OPTION_HTTP,
+	OPTION_HTTP_REMOTE,
+	OPTION_HTTP_HOST,
+	OPTION_HTTP_TRIM,
+	OPTION_HTTP_TOKEN,
 	OPTION_LIMIT,
 	OPTION_USER
 };
@@ -48,6 +59,11 @@ static const struct option long_options[] = {
 	{"admin-group", required_argument, NULL, OPTION_ADMIN_GROUP},
 	{"user", required_argument, NULL, OPTION_USER},
 	{"history", no_argument, NULL, OPTION_HISTORY},
+	{"http", required_argument, NULL, OPTION_HTTP},
+	{"http-allow-remote", no_argument, NULL, OPTION_HTTP_REMOTE},
+	{"http-host", required_argument, NULL, OPTION_HTTP_HOST},
+	{"http-allow-trim", no_argument, NULL, OPTION_HTTP_TRIM},
+	{"http-token-file", required_argument, NULL, OPTION_HTTP_TOKEN},
 	{"limit", required_argument, NULL, OPTION_LIMIT},
 	{"verbose", no_argument, NULL, 'v'},
 	{"help", no_argument, NULL, OPTION_HELP},
@@ -124,6 +140,25 @@ static int take_limit(struct limits *limits, const char *setting)
 	}
 }
 
+static int take_http_address(struct http_options *options, const char *text)
+{
+	if (http_options_set_address(options, text) == 0)
+		return GO_ON;
+	return wrong_usage("--http takes ADDRESS:PORT, such as 127.0.0.1:9464 or [::1]:9464, not ", text);
+}
+
+static int take_http_host(struct http_options *options, const char *name)
+{
+	switch (http_options_add_host(options, name)) {
+	case 0:
+		return GO_ON;
+	case -ENOSPC:
+		return wrong_usage("there are too many --http-host; the first that does not fit: ", name);
+	default:
+		return wrong_usage("--http-host takes a host name without a port, not ", name);
+	}
+}
+
 static int take_option(int option, struct server_options *options)
 {
 	struct access *access = &options->access;
@@ -139,6 +174,19 @@ static int take_option(int option, struct server_options *options)
 		return take_user(&options->user, optarg);
 	case OPTION_HISTORY:
 		options->is_recording = true;
+		return GO_ON;
+	case OPTION_HTTP:
+		return take_http_address(&options->http, optarg);
+	case OPTION_HTTP_REMOTE:
+		options->http.allows_remote = true;
+		return GO_ON;
+	case OPTION_HTTP_HOST:
+		return take_http_host(&options->http, optarg);
+	case OPTION_HTTP_TRIM:
+		options->http.allows_trim = true;
+		return GO_ON;
+	case OPTION_HTTP_TOKEN:
+		options->http.token_file = optarg;
 		return GO_ON;
 	case OPTION_LIMIT:
 		return take_limit(&options->limits, optarg);
@@ -170,6 +218,8 @@ static int take_command_line(int argc, char **argv, struct server_options *optio
 	}
 	if (optind < argc)
 		return wrong_usage("unexpected argument: ", argv[optind]);
+	if (http_options_fault(&options->http) != NULL)
+		return wrong_usage(http_options_fault(&options->http), "");
 	if (options->socket >= 0)
 		return GO_ON;
 	if (options->address.path[0] == '\0' && qp_address_of_server(&options->address) != 0)
@@ -195,6 +245,7 @@ static int status_of(int error)
 	case 0:
 		return EX_OK;
 	case -EADDRINUSE:
+	case -ENOTSUP:
 		return EX_UNAVAILABLE;
 	case -EUSERS: /* as server.h says */
 		return EX_NOPERM;

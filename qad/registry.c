@@ -44,6 +44,7 @@ int registry_add(struct registry *registry, struct target *target, struct target
 	*replaced = registry_find(registry, pid);
 	if (*replaced != NULL) {
 		registry->targets[index] = target;
+		registry->removals++;
 		return 0;
 	}
 	if (registry->count == registry->capacity && grow(registry) != 0)
@@ -62,6 +63,7 @@ void registry_remove(struct registry *registry, const struct target *target)
 	if (index == registry->count || registry->targets[index] != target)
 		return;
 	registry->count--;
+	registry->removals++;
 	memmove(&registry->targets[index], &registry->targets[index + 1],
 		(registry->count - index) * sizeof(struct target *));
 }

@@ -5,6 +5,7 @@
 #define QAD_REGISTRY_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "target.h"
@@ -12,6 +13,7 @@
 struct registry {
 	struct target **targets; /* sorted by pid */
 	size_t count, capacity;
+	uint64_t removals; /* ever: who has made something of all targets knows by it that one is gone */
 };
 
 /*

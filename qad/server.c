@@ -12,6 +12,7 @@
 
 #include <uv.h>
 
+#include "http_server.h"
 #include "listen.h"
 #include "peer.h"
 #include "service.h"
@@ -25,6 +26,7 @@ struct server {
 	struct manager manager;
 	struct peers peers;
 	struct service service;
+	struct http *http; /* NULL: it is off */
 	uv_signal_t on_terminate, on_interrupt;
 	bool is_ending;
 };
@@ -78,6 +80,8 @@ static void close_all(struct server *server)
 	server->is_ending = true;
 	manager_ends(&server->manager);
 	listener_close(&server->listener);
+	if (server->http != NULL)
+		http_close(server->http);
 	peers_close(&server->peers, "qad ends");
 	questions_close(&server->service.questions);
 	watching_close(&server->service.watching);
@@ -151,6 +155,8 @@ static int open_listener(struct server *server, const struct server_options *opt
 		place_take(&server->listener.place, &options->address, options->socket);
 	else
 		error = place_open(&server->listener.place, &options->address);
+	if (error == 0)
+		error = http_create(&server->service, &options->http, &server->http);
 	if (error != 0 || options->user.name == NULL)
 		return error;
 	place_give_directory(&server->listener.place, options->user.uid);
@@ -177,6 +183,8 @@ static int serve(struct server *server, const struct server_options *options)
 		error = open_listener(server, options);
 	if (error == 0)
 		error = listener_start(&server->listener, &server->loop, &server->peers);
+	if (error == 0 && server->http != NULL)
+		error = http_start(server->http);
 	if (error == 0) {
 		log_write(&server->log, LOG_LEVEL_NOTICE, "listening on %s", options->address.path);
 		manager_ready(&server->manager, &server->loop, "listening");
@@ -186,6 +194,7 @@ static int serve(struct server *server, const struct server_options *options)
 	uv_run(&server->loop, UV_RUN_DEFAULT);
 	qp_buffer_finish(&server->service.out);
 	watching_finish(&server->service.watching);
+	http_destroy(server->http);
 	registry_finish(&server->service.registry);
 	peers_finish(&server->peers);
 	return error;

@@ -10,6 +10,7 @@
 
 #include "access.h"
 #include "buffer.h"
+#include "http_counters.h"
 #include "log.h"
 #include "peer.h"
 #include "question.h"
@@ -28,6 +29,7 @@ struct service {
 	struct access access;
 	struct registry registry;
 	struct questions questions;
+	struct http_counters http;
 	struct qp_buffer out; /* where every frame to a client is built */
 };
 

@@ -102,20 +102,24 @@ static bool is_watched_by(const struct watch *watch, const struct target *target
 
 /* Questions. */
 
+void watching_record(struct watching *watching, struct target *target, const struct qp_totals *totals)
+{
+	uint64_t now_ms = uv_now(watching->timer.loop);
+
+	process_sample(&target->process, &target->sample);
+	if (!history_add(&target->history, now_ms, totals, target->sample.rss_bytes))
+		log_fault(watching->service->log, now_ms, "out of memory: no history of target %d",
+			  (int)target->peer->who.pid);
+}
+
 static void on_answer(struct waiter *waiter, const struct answer *answer)
 {
 	struct target *target = waiter->target;
 	struct watching *watching = target->watching;
 
 	target->watch.is_asked = false;
-	if (answer->outcome == ANSWER_OK) {
-		struct log *log = watching->service->log;
-		uint64_t now_ms = uv_now(watching->timer.loop);
-
-		process_sample(&target->process, &target->sample);
-		if (!history_add(&target->history, now_ms, &answer->figures->totals, target->sample.rss_bytes))
-			log_fault(log, now_ms, "out of memory: no history of target %d", (int)target->peer->who.pid);
-	}
+	if (answer->outcome == ANSWER_OK)
+		watching_record(watching, target, &answer->figures->totals);
 	if (target->watch.round == watching->round && --watching->unanswered == 0 && watching->is_round_open)
 		set_timer(watching);
 }

@@ -56,6 +56,9 @@ uint32_t watching_add(struct watching *watching, struct client *client, const st
 bool watching_remove(struct watching *watching, struct client *client, uint32_t id);
 void watching_remove_all(struct watching *watching, struct client *client);
 
+/* For the history: a target's new figures. Reads what else is known of it into its sample. */
+void watching_record(struct watching *watching, struct target *target, const struct qp_totals *totals);
+
 /* All output of a client is written. */
 void watching_on_drained(struct watching *watching, struct client *client);
 /* A target begins, or its connection is gone: it is off the registry, unless its process connected anew. */

@@ -198,5 +198,5 @@ def test_the_list_of_limits():
     done = subprocess.run([QAD, "--limit", "help"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and done.stderr == ""
     title, *rows = done.stdout.splitlines()
-    assert title.split() == ["NAME", "DEFAULT", "LEAST", "MOST"] and len(rows) == 16
+    assert title.split() == ["NAME", "DEFAULT", "LEAST", "MOST"] and len(rows) == 22
     assert all(int(row.split()[2]) <= int(row.split()[1]) <= int(row.split()[3]) for row in rows)
