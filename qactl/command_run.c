@@ -52,7 +52,8 @@ static int run(const struct request *request)
 	if (status != 0)
 		return status;
 	if (request->given & OPTION_STATS_AT_EXIT)
-		return run_exit(path, request->words, request->name ? request->name : getenv("QA_NAME"));
+		return run_exit(path, request->words, request->name ? request->name : getenv("QA_NAME"),
+				request->socket);
 	return run_exec(path, request->words);
 }
 

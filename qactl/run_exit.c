@@ -1,7 +1,8 @@
 /*
  * The program leaves its figures in a file without a name, that libqa_malloc.so is told by QA_STATS_FILE
- * (libqa/malloc/exit_stats.c): nothing has to be asked of a process that is about to end. qactl waits meanwhile as if
- * it were not there: what is sent to it goes on to the program, what comes from the terminal reaches both anyway.
+ * (libqa/malloc/exit_stats.c): nothing has to be asked of a process that is about to end. One that is ended by a signal
+ * or _exit leaves none; then those that qad had last are shown, with their age. qactl waits meanwhile as if it were not
+ * there: what is sent to it goes on to the program, what comes from the terminal reaches both anyway.
  */
 #include "run_exit.h"
 
@@ -20,7 +21,9 @@
 
 #include "client.h"
 #include "output.h"
+#include "run_look.h"
 #include "run_program.h"
+#include "size.h"
 #include "stats_table.h"
 #include "text.h"
 
@@ -67,8 +70,15 @@ static void block_signals(sigset_t *before)
 	sigprocmask(SIG_BLOCK, &waited, before);
 }
 
+static int await_signal(const sigset_t *waited, siginfo_t *info, int most_ms)
+{
+	struct timespec most = {.tv_sec = most_ms / 1000, .tv_nsec = most_ms % 1000 * 1000000L};
+
+	return most_ms < 0 ? sigwaitinfo(waited, info) : sigtimedwait(waited, info, &most);
+}
+
 /* Until the child is gone; its wait status. */
-static int await_child(pid_t child)
+static int await_child(pid_t child, struct run_look *look)
 {
 	siginfo_t info;
 	sigset_t waited;
@@ -80,7 +90,8 @@ static int await_child(pid_t child)
 		pid_t gone = waitpid(child, &status, WNOHANG);
 		if (gone == child || (gone < 0 && errno != EINTR))
 			return gone == child ? status : EX_OSERR << 8;
-		int number = sigwaitinfo(&waited, &info);
+		run_look_when_due(look);
+		int number = await_signal(&waited, &info, run_look_due_ms(look));
 		/* By a process, not by the terminal or the kernel: only we have got it. */
 		if (number > 0 && number != SIGCHLD && info.si_code <= 0 && info.si_pid != child)
 			kill(child, number);
@@ -146,7 +157,25 @@ static void name_target(struct target *target, const char *path, const char *nam
 		snprintf(target->user, sizeof(target->user), "%" PRIu64, target->uid);
 }
 
-static void print_figures(int fd, struct target *target, int status)
+/* The figures that qad had last, in place of those of the end. */
+static void print_last(struct run_look *look, const char *label, const char *why)
+{
+	char age[SIZE_TEXT];
+
+	if (!look->last.rows) {
+		output_say("%s, pid %" PRIu64 ": no figures of its end: %s, before qad knew any", label, look->pid,
+			   why);
+		return;
+	}
+	int64_t age_ms = client_clock_ms() - look->last_ms;
+	size_format_age((uint64_t)age_ms + look->last.target.age_ms, age, sizeof(age));
+	output_say("%s, pid %" PRIu64 ": no figures of its end: %s; those of %s before it:", label, look->pid, why,
+		   age);
+	look->last.target.age_ms = 0; /* it has been said */
+	stats_print(stderr, &look->last);
+}
+
+static void print_figures(int fd, struct target *target, struct run_look *look, int status)
 {
 	struct stats stats = {.target = *target};
 	FILE *file = fdopen(fd, "r");
@@ -157,10 +186,9 @@ static void print_figures(int fd, struct target *target, int status)
 	if (file && stats.rows && fseek(file, 0, SEEK_SET) == 0 && read_figures(file, &stats))
 		stats_print(stderr, &stats);
 	else
-		output_say("%s, pid %" PRIu64 ": no figures of its end: %s", label, target->pid,
+		print_last(look, label,
 			   WIFSIGNALED(status) ? "a signal ended it"
-					       : "it left by _exit, became another program that has no libqa,\n"
-						 "or could not reach qactl");
+					       : "it left by _exit or became a program without libqa");
 	free(stats.rows);
 	if (file)
 		fclose(file);
@@ -184,8 +212,9 @@ static int end_as(int status)
 	return 128 + number;
 }
 
-int run_exit(const char *path, char **words, const char *name)
+int run_exit(const char *path, char **words, const char *name, const char *socket_path)
 {
+	struct run_look look;
 	int fd = memfd_create("qactl-stats", MFD_CLOEXEC);
 	int64_t started_ms = client_clock_ms();
 	struct target target = {0};
@@ -205,10 +234,12 @@ int run_exit(const char *path, char **words, const char *name)
 		output_say("can not start a process: %s", strerror(errno));
 		return EX_OSERR;
 	}
-	int status = await_child(child);
+	run_look_start(&look, socket_path, (uint64_t)child);
+	int status = await_child(child, &look);
 	target.pid = (uint64_t)child;
 	target.uptime_s = (uint64_t)(client_clock_ms() - started_ms) / 1000;
 	name_target(&target, words[0], name);
-	print_figures(fd, &target, status);
+	print_figures(fd, &target, &look, status);
+	run_look_finish(&look);
 	return end_as(status);
 }

@@ -12,7 +12,7 @@ import threading
 
 import pytest
 
-from conftest import BUILD, clean_environment, is_connectable, wait_until
+from conftest import BUILD, clean_environment, end_process, is_connectable, wait_until
 
 pytestmark = pytest.mark.plain_only  # a sanitizer has a malloc of its own
 
@@ -279,13 +279,42 @@ def test_stats_at_exit_tells_what_was_leaked(qad, qactl, tmp_path):
     assert row and int(row.group(2)) >= 4096, result.err
 
 
+@pytest.mark.parametrize("end, code, says", [("os.kill(os.getpid(), 9)", -signal.SIGKILL, "a signal ended it"),
+                                             ("os._exit(4)", 4, "it left by _exit"),
+                                             ("os.fork() and (os.wait(), os._exit(4))", 4, "it left by _exit")])
+def test_stats_at_exit_of_a_sudden_end_are_those_of_before(qad, qactl, end, code, says):
+    """What qad had last, and how old that is; a child that leaves by exit is not the program."""
+    seconds = 0.2
+
+    def run_longer():
+        nonlocal seconds
+        seconds *= 2  # until qactl has looked between the allocation and the end
+        result = qactl("run", "--stats-at-exit", "/usr/bin/python3", "-c",
+                       f"import os, time\nkept = bytearray(9 << 20)\ntime.sleep({seconds})\n{end}")
+        assert result.code == code and f"no figures of its end: {says}" in result.err, result
+        return re.search(r"^large +- +9\.", result.err, re.MULTILINE) and result
+
+    result = wait_until(run_longer, what="figures from before the end")
+    assert re.search(r"python3, pid \d+: no figures of its end: .*; those of \d+ m?s before it:\n"
+                     r"python3, pid \d+, user \w+, up \d+s, libqa", result.err), result.err
+    assert "last known" not in result.err and result.err.count("TOTAL") == 1
+
+
 def test_stats_at_exit_without_figures_says_why(qad, qactl):
-    result = qactl("run", "--stats-at-exit", "sh", "-c", "kill -KILL $$")
-    assert result.code == -signal.SIGKILL and "a signal ended it" in result.err
-    result = qactl("run", "--stats-at-exit", "/usr/bin/python3", "-c", "import os; os._exit(4)")
-    assert result.code == 4 and "left by _exit" in result.err
-    result = qactl("run", "--stats-at-exit", "/usr/bin/python3", "-c", "import os\nif os.fork(): os.wait(); os._exit(4)")
-    assert result.code == 4 and "left by _exit" in result.err, "a child that leaves by exit is not the program"
+    """Unknown to qad; and with a qad that ends meanwhile nothing is said in between."""
+    for script, code, says in (("kill -KILL $$", -signal.SIGKILL, "a signal ended it"), ("exec /usr/bin/env -i true", 0, "became a")):
+        result = qactl("run", "--stats-at-exit", "sh", "-c", script, QA_AGENT="off")
+        assert result.code == code and re.fullmatch(rf"qactl: sh, pid \d+: no figures of its end: .*{says}.*, before qad knew any\n",
+                                                    result.err), result
+
+
+def test_stats_at_exit_goes_on_without_qad(qad, target):
+    one = target(QACTL, ["run", "--stats-at-exit", "/usr/bin/python3", "-c", "print('ok ready=1', flush=True)\ninput()"])
+    assert one.answer() == {"ready": 1}
+    end_process(qad.process)
+    one.send("end")
+    assert one.process.wait(30) == 0
+    assert one.errors().count("TOTAL") == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2])
