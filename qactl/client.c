@@ -35,6 +35,7 @@ void client_init(struct client *client)
 {
 	memset(client, 0, sizeof(*client));
 	client->fd = -1;
+	client->stop_fd = -1;
 	qp_buffer_init(&client->in, QP_FRAME_ANSWER_BYTES + READ_BYTES);
 	qp_buffer_init(&client->out, (size_t)QP_FRAME_CLIENT_BYTES * QP_REQUESTS_OF_CLIENT);
 }
@@ -159,16 +160,26 @@ struct qp_buffer *client_begin(struct client *client, const char *method, uint32
 	return &client->out;
 }
 
-static int wait_until(int fd, short events, int64_t deadline_ms)
+static int wait_until(const struct client *client, short events, int64_t deadline_ms)
 {
 	for (;;) {
-		struct pollfd poller = {.fd = fd, .events = events};
+		/* poll(2) passes over a negative descriptor; of stdout only its errors matter, and these come unasked.
+		 */
+		struct pollfd pollers[] = {
+			{.fd = client->fd, .events = events},
+			{.fd = client->stop_fd, .events = POLLIN},
+			{.fd = client->stops_with_output ? STDOUT_FILENO : -1},
+		};
 		int64_t left_ms = deadline_ms - client_clock_ms();
 		int ready;
 
 		if (left_ms <= 0)
 			return -ETIMEDOUT;
-		ready = poll(&poller, 1, left_ms > INT_MAX ? INT_MAX : (int)left_ms);
+		ready = poll(pollers, 3, left_ms > INT_MAX ? INT_MAX : (int)left_ms);
+		if (ready > 0 && pollers[1].revents)
+			return -ECANCELED;
+		if (ready > 0 && pollers[2].revents & (POLLERR | POLLHUP))
+			return -EPIPE;
 		if (ready > 0)
 			return 0;
 		if (ready < 0 && errno != EINTR)
@@ -189,7 +200,7 @@ static int send_all(struct client *client, int64_t deadline_ms)
 		if (sent >= 0)
 			qp_buffer_consume(out, (size_t)sent);
 		else if (errno == EAGAIN)
-			error = wait_until(client->fd, POLLOUT, deadline_ms);
+			error = wait_until(client, POLLOUT, deadline_ms);
 		else if (errno == EPIPE)
 			return 0; /* what the other side said before it closed is still to be read */
 		else if (errno != EINTR)
@@ -208,7 +219,7 @@ static int read_more(struct client *client, int64_t deadline_ms)
 
 	if (!space)
 		return -ENOMEM;
-	error = wait_until(client->fd, POLLIN, deadline_ms);
+	error = wait_until(client, POLLIN, deadline_ms);
 	if (error < 0)
 		return error;
 	received = recv(client->fd, space, READ_BYTES, MSG_DONTWAIT);

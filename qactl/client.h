@@ -35,6 +35,8 @@ struct client {
 	int waited_ms;            /* the deadline that passed, with -ETIMEDOUT */
 	char refusal[512];        /* what qad said to hello */
 	bool takes_notifications; /* client_receive hands out these too; else they are dropped */
+	int stop_fd;              /* once it is readable, waiting ends with -ECANCELED; -1: none */
+	bool stops_with_output;   /* waiting ends with -EPIPE when nobody reads stdout any more */
 	const char *detail;       /* what was wrong, with -EPROTO and -EBUSY */
 };
 
@@ -53,7 +55,8 @@ struct qp_buffer *client_begin(struct client *client, const char *method, uint32
 
 /*
  * Sends what was begun and waits for the next response, at most until deadline (client_clock_ms). The message is the
- * client's, valid until the next call. -ETIMEDOUT, -ECONNRESET, -EPROTO, -ENOMEM.
+ * client's, valid until the next call. -ETIMEDOUT, after which the wait may go on with another call; -ECANCELED,
+ * -EPIPE: see stop_fd and stops_with_output; -ECONNRESET, -EPROTO, -ENOMEM.
  */
 int client_receive(struct client *client, int64_t deadline_ms, const struct qp_message **message);
 
@@ -66,7 +69,9 @@ int64_t client_clock_ms(void);
 /* Says on stderr what an error of the calls above means and what to do. Returns the exit status for it. */
 int client_fail(const struct client *client, int error);
 
-/* The path of the connection. */
+/* The path of the connection; and the same escaped, in the caller's memory, which is returned. */
 const char *client_path(const struct client *client);
+enum { CLIENT_PATH_TEXT_BYTES = QP_ADDRESS_BYTES * 4 + 1 };
+char *client_path_text(const struct client *client, char text[CLIENT_PATH_TEXT_BYTES]);
 
 #endif

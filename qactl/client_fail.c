@@ -12,12 +12,15 @@
 #include "output.h"
 #include "text.h"
 
-/* The longest path, escaped. */
-enum { PATH_TEXT_BYTES = QP_ADDRESS_BYTES * 4 + 1 };
+char *client_path_text(const struct client *client, char text[CLIENT_PATH_TEXT_BYTES])
+{
+	text_escape(text, CLIENT_PATH_TEXT_BYTES, client_path(client));
+	return text;
+}
 
 static void print_attempt(const struct client_attempt *attempt)
 {
-	char path[PATH_TEXT_BYTES];
+	char path[CLIENT_PATH_TEXT_BYTES];
 
 	text_escape(path, sizeof(path), attempt->address.path);
 	fprintf(stderr, "  %s: ", path);
@@ -65,9 +68,9 @@ static int fail_path(const struct client *client, int error)
 
 int client_fail(const struct client *client, int error)
 {
-	char path[PATH_TEXT_BYTES];
+	char path[CLIENT_PATH_TEXT_BYTES];
 
-	text_escape(path, sizeof(path), client_path(client));
+	client_path_text(client, path);
 	switch (-error) {
 	case ENAMETOOLONG:
 	case EINVAL:

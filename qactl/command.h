@@ -5,6 +5,7 @@
 #define QACTL_COMMAND_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Each option is a bit: a command says which it takes, the command line which were given. */
@@ -23,6 +24,18 @@ enum {
 	OPTION_NAME = 1 << 11,
 	OPTION_NO_START = 1 << 12,
 	OPTION_STATS_AT_EXIT = 1 << 13,
+	OPTION_CSV = 1 << 14,
+	OPTION_CLASSES = 1 << 15,
+	OPTION_OUTPUT = 1 << 16,
+	OPTION_DURATION = 1 << 17,
+	OPTION_FORCE = 1 << 18,
+	OPTION_SPEED = 1 << 19,
+	OPTION_FILE = 1 << 20,
+	OPTION_SINCE = 1 << 21,
+	OPTION_STEP = 1 << 22,
+	OPTION_WIDTH = 1 << 23,
+	OPTION_HEIGHT = 1 << 24,
+	OPTION_FOLLOW = 1 << 25,
 };
 
 /* Those that may stand before the command's name, and that every command takes. */
@@ -34,21 +47,36 @@ struct request {
 	const char *target; /* the operand, else NULL */
 	uint64_t interval_ms, count, block_size, keep_bytes;
 	const char *pool;
-	const char *name; /* of --name, else NULL */
-	char **words;     /* the command line of another program, ends with NULL */
+	const char *name;   /* of --name, else NULL */
+	const char *output; /* of --output, else NULL */
+	const char *file;   /* of --file, else NULL */
+	uint64_t duration_ms, since_s, step_s, width, height;
+	double speed;
+	char **words; /* the command line of another program, or what follows the operand; ends with NULL */
+	size_t word_count;
 };
 
 struct command {
 	const char *name;
 	const char *operand; /* what follows the name in the help: "TARGET", "" */
+	const char *rest;    /* what may follow the operand: " [INTERVAL [COUNT]]"; NULL: nothing */
+	unsigned rest_words; /* how many words that are at most */
+	const char *missing; /* what to say when a required operand is not there; NULL: that a target is to be named */
 	const char *summary; /* a line in the list of commands */
 	const char *description;
+	bool is_internal;                          /* not in the list of commands */
 	bool takes_command_line;                   /* the operand and all that follows: words, not a target */
 	unsigned options;                          /* besides the global ones */
 	unsigned target_optional_with;             /* options of which one makes the operand optional; 0: none does */
 	bool is_target_optional;                   /* it may always be left out */
 	int (*run)(const struct request *request); /* returns the exit status */
 };
+
+/* All commands, in the order of the help; ends with NULL. */
+extern const struct command *const commands[];
+
+/* NULL: there is none of that name. */
+const struct command *command_find(const char *name);
 
 extern const struct command command_ps;
 extern const struct command command_run;

@@ -75,9 +75,10 @@ static void health_read(struct qp_reader *reader, struct health *health)
 
 static void print_own(const struct client *client, const struct health *health)
 {
-	char path[512], version[160], uptime[SIZE_TEXT], rss[SIZE_TEXT], cpu[SIZE_TEXT], history[SIZE_TEXT];
+	char path[CLIENT_PATH_TEXT_BYTES], version[160], uptime[SIZE_TEXT], rss[SIZE_TEXT], cpu[SIZE_TEXT],
+		history[SIZE_TEXT];
 
-	text_escape(path, sizeof(path), client_path(client));
+	client_path_text(client, path);
 	text_escape(version, sizeof(version), health->version);
 	size_format_uptime(health->uptime_s, uptime, sizeof(uptime));
 	size_format(health->rss_bytes, rss, sizeof(rss));

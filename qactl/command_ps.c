@@ -19,14 +19,17 @@ static int print_json(const struct target_list *list)
 	return json_print(array);
 }
 
-static int print(const struct request *request, const struct target_list *list)
+static int print(const struct client *client, const struct request *request, const struct target_list *list)
 {
+	char path[CLIENT_PATH_TEXT_BYTES];
+
 	if (request->given & OPTION_JSON)
 		return print_json(list);
 	target_list_print(stdout, list, true);
 	if (list->count == 0)
-		output_say("no targets; a program shows up here when it runs on libqa with its agent on, and you may "
-			   "see it");
+		output_say("no targets at %s; a program shows up here when it runs on libqa with its agent on, and you "
+			   "may see it",
+			   client_path_text(client, path));
 	return 0;
 }
 
@@ -37,7 +40,7 @@ static int show(struct client *client, const struct request *request, const stru
 
 	(void)targets; /* all are shown */
 	if (status == 0) {
-		status = print(request, &list);
+		status = print(client, request, &list);
 		target_list_finish(&list);
 	}
 	return status;

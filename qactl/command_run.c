@@ -61,6 +61,8 @@ const struct command command_run = {
 	.name = "run",
 	.operand = "COMMAND",
 	.takes_command_line = true,
+	.rest = " [ARGUMENT]...",
+	.missing = "name the program to run",
 	.summary = "start a program with libqa in place of malloc",
 	.description = "Starts a program as it is, with libqa in place of malloc and of C++ new, so that\n"
 		       "qactl sees and trims it. Options after COMMAND are the program's. Starts your qad\n"

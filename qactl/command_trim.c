@@ -10,17 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "answer.h"
 #include "client.h"
 #include "json.h"
 #include "output.h"
+#include "protocol.h"
 #include "trim_table.h"
 #include "with_qad.h"
 #include "write.h"
 
 /* Fewer than qad takes of one client, and not so many that a host trims everything at once. */
 enum { ON_THE_WAY = 16 };
+
+enum { TELL_AFTER_MS = 2000 };
 
 struct round {
 	struct client *client;
@@ -33,6 +37,7 @@ struct round {
 	size_t asked;     /* those with a lower index have been */
 	size_t oldest;    /* those with a lower index have been answered */
 	size_t open;      /* asked and not answered */
+	bool has_told;    /* that it takes long */
 	bool is_everyone; /* nobody was named, so those that one may not trim are not meant */
 	size_t forbidden; /* of those */
 	int status;
@@ -104,6 +109,26 @@ static void take_answer(struct round *round, const struct qp_message *message, s
 	raise_status(round, status);
 }
 
+/*
+ * As client_receive, and tells somebody who sits in front of it why nothing happens. A stopped target is waited for
+ * until qad's deadline.
+ */
+static int receive(struct round *round, const struct qp_message **message)
+{
+	int64_t deadline_ms = round->deadlines_ms[round->oldest], soon_ms = client_clock_ms() + TELL_AFTER_MS;
+	int error;
+
+	if (round->has_told || soon_ms >= deadline_ms || !isatty(STDERR_FILENO))
+		return client_receive(round->client, deadline_ms, message);
+	error = client_receive(round->client, soon_ms, message);
+	if (error != -ETIMEDOUT)
+		return error;
+	round->has_told = true;
+	output_say("still waiting for %s; a target that is stopped (state T in ps) has %u s to trim",
+		   round->targets->matches[round->oldest].who, QP_TRIM_TIMEOUT_MS / 1000);
+	return client_receive(round->client, deadline_ms, message);
+}
+
 /* Asks all and takes the answers. An error of the connection ends it; what came before is kept. */
 static void trim_all(struct round *round)
 {
@@ -114,7 +139,7 @@ static void trim_all(struct round *round)
 
 		while (round->open < ON_THE_WAY && round->asked < round->targets->count)
 			ask_next(round);
-		error = client_receive(round->client, round->deadlines_ms[round->oldest], &message);
+		error = receive(round, &message);
 		if (error == 0) {
 			index = message->id - round->first_id;
 			if (index < round->asked && !round->is_answered[index]) {
@@ -170,7 +195,9 @@ static void say_rest(struct round *round, size_t done)
 		if (done == 0)
 			raise_status(round, EX_NOPERM);
 	} else if (round->targets->count == 0) {
-		output_say("no targets; nothing to trim");
+		char path[CLIENT_PATH_TEXT_BYTES];
+
+		output_say("no targets at %s; nothing to trim", client_path_text(round->client, path));
 	}
 }
 

@@ -11,25 +11,19 @@
 #include "output.h"
 #include "utf8.h"
 
-struct json_figure {
-	const char *key;
-	size_t offset;
-};
-
 #define FIGURE(type, member)                           \
 	{                                              \
 #member, offsetof(struct type, member) \
 	}
-#define COUNT(table) (sizeof(table) / sizeof(*(table)))
 
-static const struct json_figure totals_figures[] = {
+const struct json_figure json_totals[JSON_TOTALS] = {
 	FIGURE(qp_totals, page_size),         FIGURE(qp_totals, threads),      FIGURE(qp_totals, held_bytes),
 	FIGURE(qp_totals, used_bytes),        FIGURE(qp_totals, cached_bytes), FIGURE(qp_totals, thread_bytes),
 	FIGURE(qp_totals, partial_bytes),     FIGURE(qp_totals, empty_bytes),  FIGURE(qp_totals, slack_bytes),
 	FIGURE(qp_totals, unreachable_bytes), FIGURE(qp_totals, allocs),       FIGURE(qp_totals, frees),
 };
 
-static const struct json_figure class_figures[] = {
+const struct json_figure json_class[JSON_CLASS] = {
 	FIGURE(qp_class, pages),        FIGURE(qp_class, held_bytes),   FIGURE(qp_class, used_bytes),
 	FIGURE(qp_class, cached_bytes), FIGURE(qp_class, thread_bytes), FIGURE(qp_class, partial_bytes),
 	FIGURE(qp_class, empty_bytes),  FIGURE(qp_class, slack_bytes),  FIGURE(qp_class, used_blocks),
@@ -41,15 +35,21 @@ json_t *json_from_u64(uint64_t value)
 	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
 }
 
+uint64_t json_figure_of(const struct json_figure *figure, const void *values)
+{
+	uint64_t value;
+
+	memcpy(&value, (const char *)values + figure->offset, sizeof(value));
+	return value;
+}
+
 /* values NULL: all are null. */
 static void add_figures(json_t *object, const struct json_figure *figures, size_t count, const void *values)
 {
 	for (size_t i = 0; i < count; i++) {
-		uint64_t value = 0;
+		json_t *value = values ? json_from_u64(json_figure_of(&figures[i], values)) : json_null();
 
-		if (values)
-			memcpy(&value, (const char *)values + figures[i].offset, sizeof(value));
-		json_object_set_new(object, figures[i].key, values ? json_from_u64(value) : json_null());
+		json_object_set_new(object, figures[i].key, value);
 	}
 }
 
@@ -93,7 +93,7 @@ json_t *json_from_target(const struct target *target)
 	json_object_set_new(object, "silent", json_boolean(target->is_silent));
 	json_object_set_new(object, "age_ms", totals ? json_from_u64(target->age_ms) : json_null());
 	json_object_set_new(object, "rss_bytes", json_from_u64(target->rss_bytes));
-	add_figures(object, totals_figures, COUNT(totals_figures), totals);
+	add_figures(object, json_totals, JSON_TOTALS, totals);
 	return object;
 }
 
@@ -103,7 +103,7 @@ json_t *json_from_class(const struct qp_class *row)
 
 	json_object_set_new(object, "block_size", json_from_u64(row->block_size));
 	json_object_set_new(object, "name", json_from_text(row->name));
-	add_figures(object, class_figures, COUNT(class_figures), row);
+	add_figures(object, json_class, JSON_CLASS, row);
 	return object;
 }
 

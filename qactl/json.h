@@ -9,6 +9,19 @@
 #include "figures.h"
 #include "target.h"
 
+/* The key of a figure, and where it is in its struct. */
+struct json_figure {
+	const char *key;
+	size_t offset;
+};
+
+/* Those of struct qp_totals, and those of struct qp_class but block_size and name. */
+enum { JSON_TOTALS = QP_TOTALS_PAIRS, JSON_CLASS = QP_CLASS_PAIRS - 2 };
+extern const struct json_figure json_totals[JSON_TOTALS];
+extern const struct json_figure json_class[JSON_CLASS];
+
+uint64_t json_figure_of(const struct json_figure *figure, const void *values);
+
 /* All keys of a target and of totals; those that are not known are null. */
 json_t *json_from_target(const struct target *target);
 json_t *json_from_class(const struct qp_class *row);

@@ -14,17 +14,6 @@
 #include "output.h"
 #include "text.h"
 
-static const struct command *const commands[] = {&command_ps,    &command_run,    &command_stats,  &command_trim,
-						 &command_watch, &command_doctor, &command_health, NULL};
-
-static const struct command *find_command(const char *name)
-{
-	for (size_t i = 0; commands[i]; i++)
-		if (strcmp(commands[i]->name, name) == 0)
-			return commands[i];
-	return NULL;
-}
-
 static int fail_usage(const char *what, const char *word, const struct command *command)
 {
 	char text[512];
@@ -38,7 +27,7 @@ static int fail_usage(const char *what, const char *word, const struct command *
 /* qactl help [COMMAND] */
 static int show_help(int count, char **words)
 {
-	const struct command *command = count > 0 ? find_command(words[0]) : NULL;
+	const struct command *command = count > 0 ? command_find(words[0]) : NULL;
 
 	if (count > 1)
 		return fail_usage("help is for one command at a time, not also for ", words[1], NULL);
@@ -47,7 +36,7 @@ static int show_help(int count, char **words)
 	if (command)
 		options_print_command_help(stdout, command);
 	else
-		options_print_help(stdout, commands);
+		options_print_help(stdout);
 	return 0;
 }
 
@@ -57,10 +46,33 @@ static int show_version(void)
 	return 0;
 }
 
+/* The words that are no options; argv ends with NULL. */
+static int take_operands(const struct command *command, int count, char **words, struct request *request)
+{
+	unsigned most = command_takes_target(command) ? 1 + command->rest_words : 0;
+
+	if (command->takes_command_line) {
+		request->words = words;
+		return count > 0 ? 0 : fail_usage(command->missing, "", command);
+	}
+	if ((unsigned)count > most)
+		return fail_usage("too many words, from here: ", words[most], command);
+	if (count == 0)
+		return command_takes_target(command) && !command->is_target_optional &&
+				       !(request->given & command->target_optional_with)
+			       ? fail_usage(command->missing ? command->missing
+							     : "name a target: a pid, a command name or a QA_NAME",
+					    "", command)
+			       : 0;
+	request->target = words[0];
+	request->words = words + 1;
+	request->word_count = (size_t)count - 1;
+	return *request->target ? 0 : fail_usage("must not be empty: ", command->operand, command);
+}
+
 static int run_command(const struct command *command, int argc, char **argv, struct request *request)
 {
 	int status = options_read(argc, argv, command->takes_command_line, command, request);
-	int count = argc - optind;
 
 	if (status != 0)
 		return status;
@@ -70,20 +82,8 @@ static int run_command(const struct command *command, int argc, char **argv, str
 	}
 	if (request->given & OPTION_VERSION)
 		return show_version();
-	if (command->takes_command_line) {
-		request->words = argv + optind;
-		return count > 0 ? command->run(request) : fail_usage("name the program to run", "", command);
-	}
-	if (count > command_takes_target(command))
-		return fail_usage("too many words, from here: ", argv[optind + command_takes_target(command)], command);
-	if (count == 1)
-		request->target = argv[optind];
-	else if (command_takes_target(command) && !command->is_target_optional &&
-		 !(request->given & command->target_optional_with))
-		return fail_usage("name a target: a pid, a command name or a QA_NAME", "", command);
-	if (request->target && !*request->target)
-		return fail_usage("the name of a target must not be empty", "", command);
-	return command->run(request);
+	status = take_operands(command, argc - optind, argv + optind, request);
+	return status ? status : command->run(request);
 }
 
 static int run(int argc, char **argv)
@@ -99,12 +99,12 @@ static int run(int argc, char **argv)
 	if (request.given & OPTION_VERSION)
 		return show_version();
 	if (optind == argc) {
-		options_print_help(stderr, commands);
+		options_print_help(stderr);
 		return EX_USAGE;
 	}
 	if (strcmp(argv[optind], "help") == 0)
 		return show_help(argc - optind - 1, argv + optind + 1);
-	command = find_command(argv[optind]);
+	command = command_find(argv[optind]);
 	if (!command)
 		return fail_usage("no such command: ", argv[optind], NULL);
 	return run_command(command, argc - optind, argv + optind, &request);

@@ -8,12 +8,15 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
 #include <unistd.h>
 
 static void (*pipe_handler)(int) = SIG_DFL;
+static bool is_reader_gone;
+static int write_error;
 
 void output_prepare(void)
 {
@@ -40,6 +43,21 @@ void output_say(const char *format, ...)
 	fputc('\n', stderr);
 }
 
+int output_reader_gone(void)
+{
+	is_reader_gone = true;
+	return EX_IOERR;
+}
+
+int output_flush(void)
+{
+	errno = 0;
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	write_error = errno;
+	return errno == EPIPE ? output_reader_gone() : EX_IOERR;
+}
+
 int output_finish(int status)
 {
 	int failed = ferror(stdout);
@@ -47,7 +65,11 @@ int output_finish(int status)
 	errno = 0;
 	if (fclose(stdout) == 0 && !failed)
 		return status;
-	/* An earlier write failed and closing did not: the reason is no longer known. */
+	if (is_reader_gone)
+		return status ? status : EX_IOERR;
+	if (!errno)
+		errno = write_error;
+	/* A write in the middle failed and closing did not: the reason is no longer known. */
 	fprintf(stderr, "qactl: not all output could be written: %s\n", errno ? strerror(errno) : "write error");
 	return status ? status : EX_IOERR;
 }

@@ -7,18 +7,50 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+static double scale(uint64_t bytes, size_t *unit)
+{
+	enum { LAST_UNIT = 6 };
+	double value = (double)bytes;
+
+	*unit = 0;
+	/* 1023.95 would be printed as 1024.0. */
+	while (value >= (*unit ? 1023.95 : 1024.0) && *unit < LAST_UNIT) {
+		value /= 1024;
+		++*unit;
+	}
+	return value;
+}
+
 void size_format(uint64_t bytes, char *text, size_t text_bytes)
 {
 	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-	double value = (double)bytes;
+	size_t unit;
+	double value = scale(bytes, &unit);
+
+	snprintf(text, text_bytes, "%.*f %s", unit ? 1 : 0, value, units[unit]);
+}
+
+void size_format_short(uint64_t bytes, char *text, size_t text_bytes)
+{
+	size_t unit;
+	double value = scale(bytes, &unit);
+
+	snprintf(text, text_bytes, "%.*f%c", unit ? 1 : 0, value, "BKMGTPE"[unit]);
+}
+
+void size_format_count(uint64_t count, char *text, size_t text_bytes)
+{
+	static const char units[] = "MGTPE";
+	double value = (double)count / 1e6;
 	size_t unit = 0;
 
-	/* 1023.95 would be printed as 1024.0. */
-	while (value >= (unit ? 1023.95 : 1024.0) && unit + 1 < sizeof(units) / sizeof(*units)) {
-		value /= 1024;
-		unit++;
+	if (count < 1000000) {
+		snprintf(text, text_bytes, "%" PRIu64, count);
+		return;
 	}
-	snprintf(text, text_bytes, "%.*f %s", unit ? 1 : 0, value, units[unit]);
+	for (; value >= 999.95 && units[unit + 1]; unit++)
+		value /= 1000;
+	snprintf(text, text_bytes, "%.1f%c", value, units[unit]);
 }
 
 void size_format_percent(uint64_t part, uint64_t whole, char *text, size_t text_bytes)

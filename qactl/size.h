@@ -13,6 +13,12 @@ enum { SIZE_TEXT = 32 };
 /* "0 B", "512 B", "1.5 KiB", "23.4 MiB" ... */
 void size_format(uint64_t bytes, char *text, size_t text_bytes);
 
+/* The same in 7 characters at most, for many columns: "512B", "1.5K", "1023.9M" ... */
+void size_format_short(uint64_t bytes, char *text, size_t text_bytes);
+
+/* A count, in 7 characters at most: "999999", "1.0M", "23.4G" in powers of 1,000. */
+void size_format_count(uint64_t count, char *text, size_t text_bytes);
+
 /* The share of part in whole, "37.5"; "-" when there is no whole. 100.0 and 0.0 are shown only when they are exact. */
 void size_format_percent(uint64_t part, uint64_t whole, char *text, size_t text_bytes);
 

@@ -9,18 +9,8 @@
 #include "answer.h"
 #include "output.h"
 
-int stats_read(const msgpack_object *object, struct stats *stats)
+int stats_read_rows(const msgpack_object *rows, size_t count, struct stats *stats)
 {
-	struct qp_reader reader = qp_reader_of(object);
-	const msgpack_object *rows;
-	size_t count;
-
-	target_read(&reader, &stats->target);
-	rows = qp_read_array(&reader, "classes", &count);
-	if (!reader.bad && !stats->target.has_figures)
-		reader.bad = "held_bytes";
-	if (reader.bad)
-		return answer_fail(&reader);
 	/* One more for the row of totals. */
 	stats->rows = calloc(count + 1, sizeof(*stats->rows));
 	if (!stats->rows) {
@@ -35,6 +25,21 @@ int stats_read(const msgpack_object *object, struct stats *stats)
 			return answer_fail(&row);
 	}
 	return 0;
+}
+
+int stats_read(const msgpack_object *object, struct stats *stats)
+{
+	struct qp_reader reader = qp_reader_of(object);
+	const msgpack_object *rows;
+	size_t count;
+
+	target_read(&reader, &stats->target);
+	rows = qp_read_array(&reader, "classes", &count);
+	if (!reader.bad && !stats->target.has_figures)
+		reader.bad = "held_bytes";
+	if (reader.bad)
+		return answer_fail(&reader);
+	return stats_read_rows(rows, count, stats);
 }
 
 void stats_finish(struct stats *stats)

@@ -9,6 +9,8 @@
 
 /* Reads a result of stats into a zeroed struct; the caller finishes it even after an error. Returns an exit status. */
 int stats_read(const msgpack_object *object, struct stats *stats);
+/* The rows alone. */
+int stats_read_rows(const msgpack_object *rows, size_t count, struct stats *stats);
 void stats_finish(struct stats *stats);
 
 #endif

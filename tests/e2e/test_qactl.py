@@ -73,7 +73,8 @@ def test_version(qactl, words):
     (["stats"], "name a target"),
     (["stats", ""], "must not be empty"),
     (["trim"], "name a target"),
-    (["stats", "a", "b"], "too many words, from here: b"),
+    (["stats", "a", "b"], "INTERVAL: not a number that fits: b"),
+    (["stats", "a", "1", "2", "b"], "too many words, from here: b"),
     (["trim", "--all", "a", "b"], "too many words, from here: b"),
 ])
 def test_usage_errors(qactl, words, says):
