@@ -63,6 +63,9 @@ struct http_request {
 	bool is_suspended;
 };
 
+/* http_server.c: the library has something to do that no descriptor tells. */
+void http_wake(struct http *http);
+
 /* http_listen.c: 0 or a negative errno after a line in the log. */
 int http_listener_open(struct http *http);
 int http_listener_start(struct http *http);

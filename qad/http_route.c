@@ -8,9 +8,11 @@
 #include "http_handlers.h"
 #include "http_text.h"
 
+static const char *const metrics_parameters[] = {"classes", NULL};
 static const char *const trim_parameters[] = {"block_size", "pool", "keep_bytes", NULL};
 
 static const struct http_route routes[] = {
+	{"/metrics", HTTP_GET, metrics_parameters, http_metrics, .is_scrape = true},
 	{"/api/v1/targets/PID/trim", HTTP_POST, trim_parameters, http_trim},
 };
 

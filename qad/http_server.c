@@ -49,6 +49,11 @@ static void run(struct http *http)
 		uv_timer_stop(&http->timer);
 }
 
+void http_wake(struct http *http)
+{
+	uv_timer_start(&http->timer, on_timer, 0, 0);
+}
+
 static int start_library(struct http *http)
 {
 	const struct limits *limits = http->limits;
