@@ -1,6 +1,7 @@
 """The scripts that judge and prepare: what did not run has not passed, and what is there is not installed again."""
 
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -106,6 +107,35 @@ def test_bootstrap_tries_again_and_then_says_what_it_could_not(stubs):
     done = bootstrap(stubs)
     assert done.returncode == 1 and "could not install: scdoc" in done.stderr
     assert len((stubs / "calls").read_text().splitlines()) == 3
+
+
+@pytest.fixture
+def page(stubs):
+    """A checkout with nothing but what bootstrap needs of it, and an npm that only notes its calls."""
+    for name in ("script/bootstrap", "qad/dashboard/package-lock.json"):
+        (stubs / name).parent.mkdir(parents=True)
+        shutil.copy(REPO / name, stubs / name)
+    stub(stubs, "npm", f'echo "$@" >>{stubs}/npm-calls\nmkdir -p node_modules\n')
+    return stubs
+
+
+def test_bootstrap_fetches_the_page_once(page):
+    def run(*arguments):
+        return subprocess.run([page / "script" / "bootstrap", *arguments], capture_output=True, text=True,
+                              env=clean_environment(PATH=f"{page}:{os.environ['PATH']}"))
+
+    assert (run("--check").returncode, run("--check").stdout) == (1, "qad/dashboard/node_modules\n")
+    assert run("--build").returncode == 0 and run("--build").returncode == 0 and run("--check").returncode == 0
+    assert [line.split()[0] for line in (page / "npm-calls").read_text().splitlines()] == ["ci"]
+    (page / "qad" / "dashboard" / "package-lock.json").write_text("another")
+    assert run().returncode == 0 and len((page / "npm-calls").read_text().splitlines()) == 2
+
+
+def test_bootstrap_goes_on_without_the_page(page):
+    stub(page, "npm", "exit 1\n")
+    done = subprocess.run([page / "script" / "bootstrap"], capture_output=True, text=True,
+                          env=clean_environment(PATH=f"{page}:{os.environ['PATH']}"))
+    assert done.returncode == 0 and "qad will have no page" in done.stderr
 
 
 @pytest.mark.parametrize("script", ["bootstrap", "compat", "demo", "test", "format"])
