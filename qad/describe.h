@@ -16,6 +16,7 @@ enum {
 	DESCRIBE_TOTALS_PAIRS = 1 + QP_TOTALS_PAIRS,
 	DESCRIBE_STATS_PAIRS = DESCRIBE_TARGET_PAIRS + DESCRIBE_TOTALS_PAIRS + 1,
 	DESCRIBE_MAP_PAIRS = DESCRIBE_TARGET_PAIRS + 2,
+	DESCRIBE_HISTORY_PAIRS = 13,
 };
 
 void describe_target(struct qp_buffer *out, const struct target *target, const struct process_sample *sample);
@@ -28,5 +29,22 @@ void describe_stats(struct qp_buffer *out, const struct target *target, const st
 
 /* A whole map: the result of map. */
 void describe_map(struct qp_buffer *out, const struct target *target, const struct occupancy *map);
+
+/* What is wanted of a history: points that are so many seconds old. */
+struct history_query {
+	enum history_step step;
+	uint64_t from_s, to_s;
+};
+
+/* Of any history; adds pairs to the caller's map. And a whole map: the result of history. */
+void describe_history(struct qp_buffer *out, const struct history *history, const struct history_query *query,
+		      uint64_t now_ms);
+void describe_target_history(struct qp_buffer *out, const struct target *target, const struct history_query *query,
+			     uint64_t now_ms);
+
+struct service;
+
+/* A whole map: the result of health. */
+void describe_health(struct qp_buffer *out, const struct service *service);
 
 #endif

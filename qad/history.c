@@ -70,6 +70,12 @@ unsigned history_step_s(enum history_step step)
 	return step == HISTORY_SECONDS ? 1 : 10;
 }
 
+bool history_step_of(uint64_t step_s, enum history_step *step)
+{
+	*step = step_s == 1 ? HISTORY_SECONDS : HISTORY_TENS;
+	return step_s == history_step_s(*step);
+}
+
 static void ring_add(struct history_rings *rings, enum history_step step, uint64_t point, const struct point *figures)
 {
 	uint64_t newest = rings->newest[step];

@@ -56,6 +56,8 @@ bool history_add_trim(struct history *history, const struct history_trim *trim);
 size_t history_bytes(const struct history *history);
 
 unsigned history_step_s(enum history_step step);
+/* False: there is no such step. */
+bool history_step_of(uint64_t step_s, enum history_step *step);
 /* The points that there can be: from *first to *last, both inclusive. False: there is none. */
 bool history_range(const struct history *history, enum history_step step, uint64_t *first, uint64_t *last);
 /* One of them; false when nothing was recorded in that time. */

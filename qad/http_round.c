@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "http_core.h"
+#include "total.h"
 
 struct http_round_waiter {
 	struct waiter waiter;
@@ -62,6 +63,7 @@ static void end(struct http_round *round)
 	round->waiters = NULL;
 	round->waiter_count = 0;
 	sample_all(&round->http->service->registry);
+	total_record(round->http->service);
 	list_init(&jobs);
 	list_append_all(&jobs, &round->jobs);
 	for (struct list *link; (link = list_take_first(&jobs)) != NULL;) {

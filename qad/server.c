@@ -195,6 +195,7 @@ static int serve(struct server *server, const struct server_options *options)
 	qp_buffer_finish(&server->service.out);
 	watching_finish(&server->service.watching);
 	http_destroy(server->http);
+	history_finish(&server->service.total);
 	registry_finish(&server->service.registry);
 	peers_finish(&server->peers);
 	return error;

@@ -30,6 +30,7 @@ struct service {
 	struct registry registry;
 	struct questions questions;
 	struct http_counters http;
+	struct history total; /* of all targets together */
 	struct qp_buffer out; /* where every frame to a client is built */
 };
 

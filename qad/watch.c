@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "service.h"
+#include "total.h"
 #include "watch_body.h"
 #include "write.h"
 
@@ -272,6 +273,7 @@ static void notify(struct watching *watching, struct watch *watch)
 static void end_round(struct watching *watching)
 {
 	struct list *link = watching->all.next;
+	bool is_of_all = watching->is_recording;
 
 	watching->is_round_open = false;
 	watching->is_body_valid = false;
@@ -282,8 +284,11 @@ static void end_round(struct watching *watching)
 		if (!watch->is_due)
 			continue;
 		watch->is_due = false;
+		is_of_all |= watch->order.pid == 0;
 		notify(watching, watch);
 	}
+	if (is_of_all)
+		total_record(watching->service);
 	watch_forget_body(watching);
 }
 
