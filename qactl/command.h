@@ -83,6 +83,8 @@ extern const struct command command_run;
 extern const struct command command_stats;
 extern const struct command command_trim;
 extern const struct command command_watch;
+extern const struct command command_record;
+extern const struct command command_replay;
 extern const struct command command_doctor;
 extern const struct command command_health;
 

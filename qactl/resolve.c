@@ -112,6 +112,28 @@ static int check_matches(const struct target_list *list, const struct resolve_qu
 	return EX_USAGE;
 }
 
+bool resolve_is_meant(const struct target *target, const char *operand)
+{
+	return is_pid(operand) ? strtoull(operand, NULL, 10) == target->pid : is_match(target, operand);
+}
+
+int resolve_add(struct resolve_result *result, const struct resolve_match *match)
+{
+	struct resolve_match *matches;
+
+	for (size_t i = 0; i < result->count; i++)
+		if (result->matches[i].pid == match->pid)
+			return 0;
+	matches = realloc(result->matches, (result->count + 1) * sizeof(*matches));
+	if (!matches) {
+		output_say("out of memory");
+		return EX_OSERR;
+	}
+	result->matches = matches;
+	result->matches[result->count++] = *match;
+	return 0;
+}
+
 int resolve_targets(struct client *client, const struct resolve_query *query, struct resolve_result *result)
 {
 	struct target_list list;

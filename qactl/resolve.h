@@ -32,6 +32,11 @@ struct resolve_result {
  * and may not, they have been listed on stderr. A pid is not looked up: qad will say whether there is such a target.
  */
 int resolve_targets(struct client *client, const struct resolve_query *query, struct resolve_result *result);
+/* Whether a word on the command line means this target. */
+bool resolve_is_meant(const struct target *target, const char *operand);
+
+/* Adds one that is not there yet. 0, or 71 after having said so. */
+int resolve_add(struct resolve_result *result, const struct resolve_match *match);
 void resolve_finish(struct resolve_result *result);
 
 #endif

@@ -52,7 +52,7 @@ struct http_route {
 	const char *const
 		*parameters; /* the names that a query may have, at most HTTP_PARAMETERS and a NULL; or NULL */
 	void (*run)(struct http_job *job);
-	bool is_negotiated; /* the Accept header matters: job->wants_openmetrics */
+	bool is_scrape; /* of metrics: the Accept header matters, see wants_openmetrics */
 };
 
 /* What all requests of one job have in common. */

@@ -63,8 +63,8 @@ struct http_request {
 	bool is_suspended;
 };
 
-/* http_server.c: a connection was resumed. libmicrohttpd looks at it when it is called, and does not ask to be. */
-void http_go_on(struct http *http);
+/* http_server.c: the library has something to do that no descriptor tells. */
+void http_wake(struct http *http);
 
 /* http_listen.c: 0 or a negative errno after a line in the log. */
 int http_listener_open(struct http *http);

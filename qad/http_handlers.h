@@ -6,6 +6,7 @@
 
 struct http_job;
 
+void http_metrics(struct http_job *job);
 void http_trim(struct http_job *job);
 
 /* http_api.c: to be read, as JSON. */

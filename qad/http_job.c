@@ -161,11 +161,12 @@ void http_job_answer(struct http_job *job, unsigned status, struct MHD_Response 
 		struct http_request *request = LIST_OWNER(link, struct http_request, link);
 
 		/* The one whose call made this job is not suspended yet. */
-		if (request->is_suspended)
+		if (request->is_suspended) {
 			MHD_resume_connection(request->connection);
+			http_wake(http);
+		}
 		request->is_suspended = false;
 	}
-	http_go_on(http);
 	if (status >= 400 || response == NULL || job->wish.route->method == HTTP_POST)
 		retire(job);
 	else

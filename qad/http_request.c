@@ -105,7 +105,7 @@ static const char *read_wish(struct http_request *request, struct http_wish *wis
 		return fault;
 	*status = MHD_HTTP_BAD_REQUEST;
 	fault = http_read_parameters(request->connection, wish);
-	if (wish->route->is_negotiated)
+	if (wish->route->is_scrape)
 		wish->wants_openmetrics = http_prefers_openmetrics(header_of(request, MHD_HTTP_HEADER_ACCEPT));
 	return fault;
 }
@@ -122,6 +122,7 @@ static enum MHD_Result send_answer(struct http_request *request, const char *pat
 			      "qad has no memory left for answers over HTTP; try again later");
 	}
 	request->http->counters->refused += job->status >= 400;
+	request->http->counters->scrapes += job->wish.route->is_scrape && job->status == MHD_HTTP_OK;
 	result = MHD_queue_response(request->connection, job->status, job->response);
 	http_job_release(request);
 	return result;

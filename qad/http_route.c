@@ -8,6 +8,7 @@
 #include "http_handlers.h"
 #include "http_text.h"
 
+static const char *const metrics_parameters[] = {"classes", NULL};
 static const char *const trim_parameters[] = {"block_size", "pool", "keep_bytes", NULL};
 
 static const char *const history_parameters[] = {"step_s", "from_s", "to_s", NULL};
@@ -21,6 +22,7 @@ static const struct http_route routes[] = {
 	{"/api/v1/targets/PID/map", HTTP_GET, NULL, http_api_map},
 	{"/api/v1/history", HTTP_GET, history_parameters, http_api_history},
 	{"/api/v1/health", HTTP_GET, NULL, http_api_health},
+	{"/metrics", HTTP_GET, metrics_parameters, http_metrics, .is_scrape = true},
 	{"/api/v1/targets/PID/trim", HTTP_POST, trim_parameters, http_trim},
 };
 

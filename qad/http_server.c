@@ -49,7 +49,7 @@ static void run(struct http *http)
 		uv_timer_stop(&http->timer);
 }
 
-void http_go_on(struct http *http)
+void http_wake(struct http *http)
 {
 	uv_timer_start(&http->timer, on_timer, 0, 0);
 }

@@ -233,6 +233,8 @@ static void note_trim(struct questions *questions, struct target *target, const 
 		snprintf(part, sizeof(part), ", blocks of %llu bytes", (unsigned long long)order->block_size);
 	questions->trims++;
 	questions->trim_bytes += trim->returned_bytes;
+	target->trims++;
+	target->trim_bytes += trim->returned_bytes;
 	log_write(questions->log, LOG_LEVEL_NOTICE,
 		  "trimmed %d of uid %u (%s%s) for uid %u, pid %d: %llu bytes came back in %llu us",
 		  (int)target->peer->who.pid, (unsigned)target->peer->who.uid, target->process.command, part,

@@ -87,6 +87,7 @@ struct target {
 	struct watching *watching;
 	struct target_watch watch;
 	struct history history;
+	uint64_t trims, trim_bytes; /* done since it connected, and returned by them */
 };
 
 #endif

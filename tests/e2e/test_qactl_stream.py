@@ -43,8 +43,8 @@ def start(socket_path):
     made = []
 
     def make(*words, locale=None, **options):
-        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
-        made.append(subprocess.Popen([QACTL, *map(str, words)], stdin=subprocess.DEVNULL,
+        options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
+        made.append(subprocess.Popen([QACTL, *map(str, words)],
                                      env=clean_environment(QAD_SOCKET=socket_path, LC_ALL=locale), **options))
         return made[-1]
 

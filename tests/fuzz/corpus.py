@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Writes the seeds of the fuzzers to corpus/, next to this file: one frame of each kind, and what a hostile peer sends."""
 
+import json
 import pathlib
 
 import msgpack
@@ -93,6 +94,23 @@ SESSIONS = {
 }
 
 
+RECORD_TARGET = {**TARGET, **figures(TOTALS), "classes": [{"name": "pool", **figures(CLASS)}]}
+RECORD_HEADER = {"format": "qactl-record", "version": 1, "qactl": "0.1.0", "host": "h", "created_ms": 1, "interval_ms": 1000,
+                 "classes": True}
+
+
+def lines(*objects):
+    return b"".join(json.dumps(one, separators=(",", ":")).encode() + b"\n" for one in objects)
+
+
+RECORDS = {
+    "whole": lines(RECORD_HEADER, {"time_ms": 1, "targets": [RECORD_TARGET]}, {"end_ms": 2, "records": 1}),
+    "cut": lines(RECORD_HEADER, {"time_ms": 1, "targets": [RECORD_TARGET]})[:-9],
+    "later": lines(RECORD_HEADER, {"mark": 1}, {"time_ms": 1, "targets": []}, [], {"end_ms": 2, "records": 9}),
+    "other": lines({**RECORD_HEADER, "version": 2}),
+}
+
+
 def write(target, seeds):
     directory = pathlib.Path(__file__).parent / "corpus" / target
     directory.mkdir(parents=True, exist_ok=True)
@@ -105,6 +123,7 @@ def main():
         write(target, {**SEEDS, **RAW})
     write("qactl", {**SEEDS, **ANSWERS})
     write("session", SESSIONS)
+    write("record", RECORDS)
 
 
 if __name__ == "__main__":
