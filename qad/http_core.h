@@ -123,7 +123,7 @@ void http_job_answer(struct http_job *job, unsigned status, struct MHD_Response 
 void http_round_init(struct http *http);
 void http_round_close(struct http *http);
 
-/* http_token.c: makes or reads the file. 0 or a negative errno, after a line in the log. */
+/* http_token.c: makes or reads the file. 0; -ENOKEY after a line in the log. */
 int http_token_load(struct http *http);
 
 #endif

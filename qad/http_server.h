@@ -13,7 +13,8 @@ struct http;
 
 /*
  * Listens, from before qad becomes another user, when the options ask for it; else *created is NULL. 0 or a negative
- * errno, after a line in the log that says what to do: -EADDRINUSE the port is taken; -ENOTSUP this qad has no HTTP.
+ * errno, after a line in the log that says what to do: -EADDRINUSE the port is taken; -ENOTSUP this qad has no
+ * HTTP; -ENOKEY the token file is no good.
  */
 int http_create(struct service *service, const struct http_options *options, struct http **created);
 /* Serves from now on; 0 or a negative errno, after a line in the log. */

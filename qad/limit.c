@@ -42,7 +42,7 @@ static const struct row rows[] = {
 	ROW(trim_ms, QP_TRIM_TIMEOUT_MS, 10, DAY_MS),
 	ROW(http_connections, 128, 1, 65536),
 	ROW(http_header_bytes, 8192, 512, 1u << 20),
-	ROW(http_memory_bytes, 64u << 20, 1u << 20, 1ull << 32),
+	ROW(http_memory_bytes, 64u << 20, 65536, 1ull << 32),
 	ROW(http_request_ms, 10000, 10, DAY_MS),
 	ROW(http_idle_ms, 75000, 10, DAY_MS),
 	ROW(http_answer_ms, 60000, 10, DAY_MS),

@@ -36,7 +36,7 @@ static const char help[] =
 	"Exit status: 0 ended by a signal; 64 wrong usage; 67 no such user or group; 69 another program\n"
 	"is listening there, or there is no HTTP in this qad; 71 the system refused something; 73 the socket can not "
 	"be made;\n"
-	"77 it may not become that user.\n";
+	"77 it may not become that user; 78 the token file is no good.\n";
 
 enum {
 	OPTION_HELP = 256,
@@ -247,6 +247,8 @@ static int status_of(int error)
 	case -EADDRINUSE:
 	case -ENOTSUP:
 		return EX_UNAVAILABLE;
+	case -ENOKEY:
+		return EX_CONFIG;
 	case -EUSERS: /* as server.h says */
 		return EX_NOPERM;
 	case -ENOMEM:

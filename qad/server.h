@@ -26,7 +26,8 @@ struct server_options {
 
 /*
  * Listens and serves until SIGTERM or SIGINT. 0 after that; a negative errno when it could not begin, after a
- * line on stderr; -EUSERS: it may not become that user; -ENOTSUP: HTTP was asked for and is not built in. SIGPIPE and
+ * line on stderr; -EUSERS: it may not become that user; -ENOTSUP: HTTP was asked for and is not built
+ * in; -ENOKEY: its token file is no good. SIGPIPE and
  * SIGHUP are ignored from then on.
  */
 int server_run(const struct server_options *options);

@@ -98,6 +98,12 @@ class Qad:
     def pid(self):
         return self.process.pid
 
+    @property
+    def http(self):
+        """Where it listens when it was started with --http, by its log."""
+        found = wait_until(lambda: re.search(r"HTTP at http://\[?([0-9a-f.:]+)\]?:(\d+)/", self.log()), what="HTTP in the log")
+        return found[1], int(found[2])
+
     def log(self):
         return self.log_path.read_text(errors="replace")
 
@@ -257,6 +263,36 @@ def fake(qad):
     made = []
 
     def make(kind=wire.FakeTarget, **options):
+        made.append(kind(qad.socket_path, **options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.end()
+
+
+@pytest.fixture
+def served(qad_factory):
+    """A qad with HTTP, and a client of its socket in .client."""
+    made = []
+
+    def start(*options):
+        qad = qad_factory().start("--http", "127.0.0.1:0", *options)
+        qad.client = wire.client(qad.socket_path)
+        made.append(qad)
+        return qad
+
+    yield start
+    for qad in made:
+        qad.stop()
+
+
+@pytest.fixture
+def fake_of():
+    """As fake, for a qad that the test names first."""
+    made = []
+
+    def make(qad, kind=wire.FakeTarget, **options):
         made.append(kind(qad.socket_path, **options))
         return made[-1]
 

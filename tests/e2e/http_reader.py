@@ -2,7 +2,6 @@
 
 import http.client
 import json
-import re
 import socket
 import threading
 
@@ -54,9 +53,8 @@ class Reader:
 
 
 def address_of(qad):
-    """Where a qad that was started with --http listens, by its log."""
-    found = wait_until(lambda: re.search(r"HTTP at http://(\[?[0-9a-f.:]+\]?):(\d+)/", qad.log()), what="HTTP in the log")
-    return found[1].strip("[]"), int(found[2])
+    """Where a qad that was started with --http listens."""
+    return qad.http
 
 
 def get(address, path="/metrics", method="GET", body=None, **headers):
@@ -99,3 +97,8 @@ def later(function, *arguments, **more):
         return result[0]
 
     return wait
+
+
+def wait_for_targets(qad, *targets):
+    pids = {target.pid for target in targets}
+    wait_until(lambda: pids == {row["pid"] for row in qad.client.call("ps", figures=False)["targets"]}, what="targets")

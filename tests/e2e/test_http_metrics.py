@@ -11,7 +11,7 @@ from prometheus_client.openmetrics import parser as openmetrics_parser
 
 import wire
 from conftest import wait_until
-from http_reader import address_of, get, later
+from http_reader import get, later, wait_for_targets
 from wire import PARTS
 
 OPENMETRICS = "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"
@@ -19,41 +19,6 @@ PROCESS_FAMILIES = {"held_bytes", "used_bytes", "cached_bytes", *PARTS, "unreach
                     "allocations", "frees", "rss_bytes", "silent", "trims", "returned_bytes"}
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 OPEN = "application/openmetrics-text; version=1.0.0; charset=utf-8"
-
-
-@pytest.fixture
-def served(qad_factory):
-    """A qad with HTTP, with its address in .http, and a client of its socket in .client."""
-    made = []
-
-    def start(*options):
-        qad = qad_factory().start("--http", "127.0.0.1:0", *options)
-        qad.http = address_of(qad)
-        qad.client = wire.client(qad.socket_path)
-        made.append(qad)
-        return qad
-
-    yield start
-    for qad in made:
-        qad.stop()
-
-
-@pytest.fixture
-def fake():
-    made = []
-
-    def make(qad, kind=wire.FakeTarget, **options):
-        made.append(kind(qad.socket_path, **options))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.end()
-
-
-def wait_for_targets(qad, *targets):
-    pids = {target.pid for target in targets}
-    wait_until(lambda: pids == {row["pid"] for row in qad.client.call("ps", figures=False)["targets"]}, what="targets")
 
 
 def samples(text, parser=text_parser):
@@ -104,9 +69,9 @@ def test_a_real_process_in_the_words_of_stats(served, target, stats):
     assert info["uid"] == str(os.getuid()) and info["inner_pid"] == str(process.pid) and info["exe"].endswith("/target")
 
 
-def test_a_trim_is_counted(served, fake):
+def test_a_trim_is_counted(served, fake_of):
     qad = served()
-    one, other = fake(qad, wire.ServingTarget), fake(qad, wire.ServingTarget)
+    one, other = fake_of(qad, wire.ServingTarget), fake_of(qad, wire.ServingTarget)
     wait_for_targets(qad, one, other)
     for _ in range(2):
         qad.client.call("trim", pid=one.pid)
@@ -116,9 +81,9 @@ def test_a_trim_is_counted(served, fake):
     assert (value(found, "qad_trims_total"), value(found, "qad_returned_bytes_total")) == (2, 2 * 65_536)
 
 
-def test_classes_only_when_asked(served, fake):
+def test_classes_only_when_asked(served, fake_of):
     qad = served()
-    process = fake(qad)
+    process = fake_of(qad)
     wait_for_targets(qad, process)
     answer = later(scrape, qad, "/metrics")
     assert process.answer_stats()["classes"] is False
@@ -135,9 +100,9 @@ def test_classes_only_when_asked(served, fake):
     assert {amount for _, amount in of_name(found, "qa_class_used_blocks")} == {1_000}
 
 
-def test_the_other_way_round_classes_serve_both(served, fake):
+def test_the_other_way_round_classes_serve_both(served, fake_of):
     qad = served()
-    process = fake(qad)
+    process = fake_of(qad)
     wait_for_targets(qad, process)
     with_classes = later(scrape, qad, "/metrics?classes=1")
     assert process.answer_stats()["classes"] is True
@@ -145,9 +110,9 @@ def test_the_other_way_round_classes_serve_both(served, fake):
     assert scrape(qad) and not process.connection.has_bytes()
 
 
-def test_qad_tells_of_itself(served, fake):
+def test_qad_tells_of_itself(served, fake_of):
     qad = served()
-    wait_for_targets(qad, fake(qad, wire.ServingTarget))
+    wait_for_targets(qad, fake_of(qad, wire.ServingTarget))
     found = scrape(qad)
     health = qad.client.call("health")
     assert of_name(found, "qad_build_info") == [({"version": health["version"]}, 1)]
@@ -177,17 +142,17 @@ def test_the_form_is_by_accept(served, accept, kind):
     assert ("# UNIT qa_process_held_bytes bytes\n" in answer.text) == (kind == OPEN)
 
 
-def test_promtool_has_no_complaint(served, fake):
+def test_promtool_has_no_complaint(served, fake_of):
     qad = served()
-    wait_for_targets(qad, fake(qad, wire.ServingTarget, name="x"), fake(qad))
+    wait_for_targets(qad, fake_of(qad, wire.ServingTarget, name="x"), fake_of(qad))
     text = get(qad.http, "/metrics?classes=1").text
     done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_both_forms_say_the_same(served, fake):
+def test_both_forms_say_the_same(served, fake_of):
     qad = served()
-    wait_for_targets(qad, fake(qad, wire.ServingTarget))
+    wait_for_targets(qad, fake_of(qad, wire.ServingTarget))
     changing = ("qad_", "qa_process_age", "qa_process_rss")
     one, other = scrape(qad, "/metrics?classes=1"), scrape(qad, "/metrics?classes=1", OPENMETRICS)
     assert {key: value for key, value in one.items() if not key[0].startswith(changing)} == \
@@ -195,9 +160,9 @@ def test_both_forms_say_the_same(served, fake):
     assert set(one) == set(other)
 
 
-def test_the_families(served, fake):
+def test_the_families(served, fake_of):
     qad = served()
-    wait_for_targets(qad, fake(qad, wire.ServingTarget))
+    wait_for_targets(qad, fake_of(qad, wire.ServingTarget))
     text = get(qad.http, "/metrics?classes=1", Accept=OPENMETRICS).text
     families = {family.name: family for family in openmetrics_parser.text_string_to_metric_families(text)}
     assert {name.removeprefix("qa_process_") for name in families if name.startswith("qa_process_")} == PROCESS_FAMILIES
@@ -211,9 +176,9 @@ def test_the_families(served, fake):
 @pytest.mark.parametrize("name, visible", [
     ('"', '"'), ("\\", "\\"), ("\\n", "\\n"), ("a\nb", "a\nb"), ("{}=,#", "{}=,#"), ("\x1b[31mred\x1b[0m", "\\x1b[31mred\\x1b[0m"),
     ("\u00fc\u0085\u202e", "\u00fc\\xc2\\x85\u202e"), ("# HELP x y", "# HELP x y"), ("", "")])
-def test_names_are_escaped(served, fake, name, visible):
+def test_names_are_escaped(served, fake_of, name, visible):
     qad = served()
-    wait_for_targets(qad, fake(qad, wire.ServingTarget, name=name))
+    wait_for_targets(qad, fake_of(qad, wire.ServingTarget, name=name))
     for accept in ("*/*", OPENMETRICS):
         text = get(qad.http, Accept=accept).text
         assert not [character for character in text if character != "\n" and (ord(character) < 0x20 or 0x7f <= ord(character) < 0xa0)]
@@ -243,9 +208,9 @@ def test_it_can_only_be_read(served, method):
 # What it costs.
 
 
-def test_readers_at_the_same_time_share_one_question(served, fake):
+def test_readers_at_the_same_time_share_one_question(served, fake_of):
     qad = served()
-    process = fake(qad)
+    process = fake_of(qad)
     wait_for_targets(qad, process)
     before = qad.client.call("health")["questions"]
     answers = [later(get, qad.http, path, Accept=accept) for path, accept in
@@ -258,9 +223,9 @@ def test_readers_at_the_same_time_share_one_question(served, fake):
     assert after["questions"] - before == 1 and after["http_rounds"] == 1
 
 
-def test_nobody_reads_and_no_target_is_asked(served, fake):
+def test_nobody_reads_and_no_target_is_asked(served, fake_of):
     qad = served()
-    process = fake(qad, wire.ServingTarget)
+    process = fake_of(qad, wire.ServingTarget)
     wait_for_targets(qad, process)
     scrape(qad)
     wait_until(lambda: qad.client.call("health")["http_memory_bytes"] == 0, what="the answer to be forgotten")
@@ -269,9 +234,9 @@ def test_nobody_reads_and_no_target_is_asked(served, fake):
     assert history["points"] == 1 and asked == 1
 
 
-def test_who_watches_already_has_the_figures(served, fake):
+def test_who_watches_already_has_the_figures(served, fake_of):
     qad = served()
-    process = fake(qad)
+    process = fake_of(qad)
     wait_for_targets(qad, process)
     qad.client.call("watch", interval_ms=86_400_000)
     process.answer_stats()
@@ -279,9 +244,9 @@ def test_who_watches_already_has_the_figures(served, fake):
     assert value(scrape(qad), "qa_process_used_bytes") == 24_000 and not process.connection.has_bytes()
 
 
-def test_a_silent_target_is_marked_and_not_waited_for(served, fake):
+def test_a_silent_target_is_marked_and_not_waited_for(served, fake_of):
     qad = served("--limit", "stats_ms=300")
-    slow, good = fake(qad), fake(qad, wire.ServingTarget)
+    slow, good = fake_of(qad), fake_of(qad, wire.ServingTarget)
     wait_for_targets(qad, slow, good)
     def silent():
         return {int(labels["pid"]): flag for labels, flag in of_name(scrape(qad), "qa_process_silent")}
@@ -293,9 +258,9 @@ def test_a_silent_target_is_marked_and_not_waited_for(served, fake):
     wait_until(lambda: silent() == {slow.pid: 0, good.pid: 0}, what="the silence to end")
 
 
-def test_last_figures_of_a_stopped_one_get_old(served, fake):
+def test_last_figures_of_a_stopped_one_get_old(served, fake_of):
     qad = served("--limit", "stats_ms=200")
-    process = fake(qad, wire.ServingTarget)
+    process = fake_of(qad, wire.ServingTarget)
     wait_for_targets(qad, process)
     assert value(scrape(qad), "qa_process_used_bytes") == 24_000
     process.kill(signal.SIGSTOP)
@@ -303,9 +268,9 @@ def test_last_figures_of_a_stopped_one_get_old(served, fake):
     assert value(found, "qa_process_used_bytes") == 24_000 and value(found, "qa_process_age_seconds") > 0.2
 
 
-def test_a_gone_target_is_gone(served, fake):
+def test_a_gone_target_is_gone(served, fake_of):
     qad = served()
-    one, other = fake(qad, wire.ServingTarget), fake(qad, wire.ServingTarget)
+    one, other = fake_of(qad, wire.ServingTarget), fake_of(qad, wire.ServingTarget)
     wait_for_targets(qad, one, other)
     assert len(of_name(scrape(qad), "qa_process_held_bytes")) == 2
     rounds = qad.client.call("health")["http_rounds"]
@@ -315,9 +280,9 @@ def test_a_gone_target_is_gone(served, fake):
     assert rounds == 1
 
 
-def test_a_target_that_ends_while_it_is_asked(served, fake):
+def test_a_target_that_ends_while_it_is_asked(served, fake_of):
     qad = served()
-    process = fake(qad)
+    process = fake_of(qad)
     wait_for_targets(qad, process)
     answer = later(scrape, qad)
     process.question()
@@ -325,9 +290,9 @@ def test_a_target_that_ends_while_it_is_asked(served, fake):
     assert not of_name(answer(), "qa_process_silent")
 
 
-def test_qad_ends_while_a_reader_waits(served, fake):
+def test_qad_ends_while_a_reader_waits(served, fake_of):
     qad = served()
-    process = fake(qad)
+    process = fake_of(qad)
     wait_for_targets(qad, process)
     answer = later(lambda: pytest.raises(Exception, get, qad.http))
     process.question()
