@@ -284,7 +284,8 @@ def served(qad_factory):
 
     yield start
     for qad in made:
-        qad.stop()
+        if qad.process.poll() is None:
+            qad.stop()
 
 
 @pytest.fixture
