@@ -13,6 +13,9 @@
 
 enum { MALLOC_ALIGN = 16 };
 
+/* What begins in the middle of a cache line costs a tenth more. */
+#define HOT __attribute__((aligned(64)))
+
 static bool is_power_of_two(size_t n)
 {
 	return n != 0 && (n & (n - 1)) == 0;
@@ -49,21 +52,21 @@ static __attribute__((noinline)) void *alloc_bigger(size_t size)
 	return size > SIZE_CLASS_MAX_BYTES ? alloc_large(size, MALLOC_ALIGN) : qa_alloc_class_(qa_class_of_(size));
 }
 
-void *qa_malloc(size_t size)
+HOT void *qa_malloc(size_t size)
 {
 	if (QA_UNLIKELY_(size > SIZE_CLASS_TABLE_BYTES))
 		return alloc_bigger(size);
 	return qa_alloc_class_(size_class_table[(size + 15) / 16]);
 }
 
-void *qa_alloc_packed_(size_t size)
+HOT void *qa_alloc_packed_(size_t size)
 {
 	if (QA_UNLIKELY_(size > SIZE_CLASS_TABLE_BYTES))
 		return alloc_bigger(size);
 	return qa_alloc_class_(size_class_packed[(size + 7) / 8]);
 }
 
-void qa_dealloc_packed_(void *block, size_t size)
+HOT void qa_dealloc_packed_(void *block, size_t size)
 {
 	if (QA_UNLIKELY_(size > SIZE_CLASS_TABLE_BYTES))
 		qa_free_sized(block, size);
@@ -71,16 +74,22 @@ void qa_dealloc_packed_(void *block, size_t size)
 		qa_dealloc_class_(block, size_class_packed[(size + 7) / 8]);
 }
 
-void qa_free(void *block)
+/* Not in the window of the page map. */
+static __attribute__((noinline)) void free_outside(void *block)
 {
-	_Atomic uint8_t *kind = page_map_kind_place(block);
-	if (QA_LIKELY_(kind != NULL))
-		qa_dealloc_class_(block, atomic_load_explicit(kind, memory_order_relaxed)); /* as in page_map_kind */
-	else
-		qa_dealloc_slow_(block, QA_CLASS_NONE_);
+	qa_dealloc_class_(block, page_map_kind(block));
 }
 
-void qa_free_sized(void *block, size_t size)
+HOT void qa_free(void *block)
+{
+	unsigned kind;
+	if (QA_LIKELY_(page_map_window_kind(block, &kind)))
+		qa_dealloc_class_(block, kind);
+	else
+		free_outside(block);
+}
+
+HOT void qa_free_sized(void *block, size_t size)
 {
 	if (block)
 		qa_dealloc_class_(block, size_class_of_malloc(size));
