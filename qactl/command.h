@@ -83,6 +83,7 @@ extern const struct command command_run;
 extern const struct command command_stats;
 extern const struct command command_trim;
 extern const struct command command_watch;
+extern const struct command command_plot;
 extern const struct command command_record;
 extern const struct command command_replay;
 extern const struct command command_doctor;

@@ -135,7 +135,9 @@ int follow_run(struct client *client, const struct follow *follow)
 		ask(&following, NULL);
 	while (status == -1) {
 		const struct qp_message *message;
-		int error = client_receive(client, next_deadline(&following), &message);
+		/* While whole frames are there nothing is waited for, and so no stop seen. */
+		int error = stop_wait(client->stop_fd, 0) ? -ECANCELED
+							  : client_receive(client, next_deadline(&following), &message);
 
 		status = error < 0 ? fail(&following, error) : take(&following, message);
 	}

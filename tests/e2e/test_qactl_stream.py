@@ -42,10 +42,10 @@ def start(socket_path):
     """Starts a qactl that goes on; all have ended at the end of the test."""
     made = []
 
-    def make(*words, locale=None, **options):
+    def make(*words, locale=None, environment=(), **options):
         options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
         made.append(subprocess.Popen([QACTL, *map(str, words)],
-                                     env=clean_environment(QAD_SOCKET=socket_path, LC_ALL=locale), **options))
+                                     env=clean_environment(QAD_SOCKET=socket_path, LC_ALL=locale, **dict(environment)), **options))
         return made[-1]
 
     yield make
