@@ -32,6 +32,7 @@ SEEDS = {
     "stats": [1, 2, None, {**figures(TOTALS), "classes": [{"name": "pool", **figures(CLASS)}, figures(CLASS, 3)]}],
     "trim": [1, 3, None, figures(TRIM)],
     "error": [1, 4, {"code": "timeout", "message": "The target did not answer.", "last": figures(TOTALS)}, None],
+    "map-request": [0, 6, "map", {}],
     "trim-part": [0, 5, "trim", {"pid": 7, "block_size": 24, "keep_bytes": 4096}],
     "trim-pool": [0, 5, "trim", {"pid": 7, "pool": "nodes"}],
     "no-class": [1, 3, {"code": "no_class", "message": "?"}, None],
@@ -58,6 +59,9 @@ ANSWERS = {
                                  "rss_after_bytes": 8}],
 }
 
+MAP = {"page_size": 65_536, "classes": [{"block_size": 24, "name": "", "pages": 3, "empty_pages": 1, "tenth_pages": [0] * 9 + [3],
+                                         "tenth_out_bytes": [7] * 10, "tenth_free_bytes": [1] * 10}]}
+
 
 def pieces(*parts):
     """The input of fuzz_session: who says what (0: the target, 1 and 2: clients, 3: before hello)."""
@@ -81,6 +85,8 @@ SESSIONS = {
     "trim": pieces((1, [0, 2, "trim", PID]), (2, [0, 2, "trim", {"all": True, "keep_bytes": 9}]),
                    (0, [1, 1, None, figures(TRIM)]), (0, [1, 2, None, figures(TRIM)]), (1, [0, 3, "history", PID])),
     "trim-pool": pieces((1, [0, 2, "trim", {**PID, "pool": "x"}]), (0, [1, 1, {"code": "no_class", "message": ""}, None])),
+    "map": pieces((1, [0, 2, "map", PID]), (0, [1, 1, None, MAP]), (2, [0, 2, "map", PID]),
+                  (0, [1, 2, {"code": "unknown_method", "message": ""}, None])),
     "watch": pieces((1, [0, 2, "watch", {**PID, "interval_ms": 10, "classes": True}]), (0, [1, 1, None, ROWS]),
                     *[(0xC1, [0, 3 + i, "history", {**PID, "step_s": 10}]) for i in range(12)],
                     (0, [1, 2, None, ROWS]), (1, [0, 50, "unwatch", {"watch": 1}])),

@@ -167,6 +167,7 @@ static void end(void)
 	qp_buffer_finish(&fuzzed.service.out);
 	watching_finish(&fuzzed.service.watching);
 	registry_finish(&fuzzed.service.registry);
+	history_finish(&fuzzed.service.total);
 	peers_finish(&fuzzed.peers);
 	check(list_is_empty(&fuzzed.peers.accounts.all));
 	check(uv_loop_close(&fuzzed.loop) == 0);
