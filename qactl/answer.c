@@ -50,37 +50,52 @@ int answer_fail(const struct qp_reader *reader)
 	return EX_PROTOCOL;
 }
 
-static int say_what_qad_says(struct qp_reader *reader, const char *code, int status)
+static void describe_as_qad(struct qp_reader *reader, const char *code, char *text, size_t text_bytes)
 {
-	char raw[512], text[sizeof(raw) * 2], shown_code[160];
+	char raw[512], shown[sizeof(raw) * 2], shown_code[160];
 
 	qp_read_string_or(reader, "message", raw, sizeof(raw), "");
-	text_escape(text, sizeof(text), raw);
+	text_escape(shown, sizeof(shown), raw);
 	text_escape(shown_code, sizeof(shown_code), code);
-	output_say("qad answers: %s (%s)", text, shown_code);
-	return status;
+	snprintf(text, text_bytes, "qad answers: %s (%s)", shown, shown_code);
+}
+
+static const struct answer *find_answer(const char *code)
+{
+	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++)
+		if (strcmp(answers[i].code, code) == 0)
+			return &answers[i];
+	return NULL;
+}
+
+int answer_describe(const struct qp_message *message, const char *who, char *text, size_t text_bytes)
+{
+	struct qp_reader reader = qp_reader_of(&message->body);
+	const struct answer *answer;
+	char code[32];
+
+	qp_read_string_or(&reader, "code", code, sizeof(code), "");
+	answer = find_answer(code);
+	if (answer && answer->text && who)
+		snprintf(text, text_bytes, "%s: %s", who, answer->text);
+	else
+		describe_as_qad(&reader, code, text, text_bytes);
+	return answer ? answer->status : EX_PROTOCOL;
 }
 
 int answer_check(const struct qp_message *message, const char *who)
 {
 	struct qp_reader reader;
-	char code[32];
+	char code[32], text[2048];
+	int status;
 
 	if (!message->has_error)
 		return 0;
 	reader = qp_reader_of(&message->body);
 	qp_read_string_or(&reader, "code", code, sizeof(code), "");
-	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
-		const struct answer *answer = &answers[i];
-
-		if (strcmp(answer->code, code) != 0)
-			continue;
-		if (strcmp(code, "no_target") == 0 && who)
-			return answer_no_target(who);
-		if (!answer->text || !who)
-			return say_what_qad_says(&reader, code, answer->status);
-		output_say("%s: %s", who, answer->text);
-		return answer->status;
-	}
-	return say_what_qad_says(&reader, code, EX_PROTOCOL);
+	if (strcmp(code, "no_target") == 0 && who)
+		return answer_no_target(who);
+	status = answer_describe(message, who, text, sizeof(text));
+	output_say("%s", text);
+	return status;
 }

@@ -12,6 +12,11 @@
  */
 int answer_check(const struct qp_message *message, const char *who);
 
+/*
+ * What an answer that is an error means, as one line without a newline; escaped. Returns the exit status for it.
+ */
+int answer_describe(const struct qp_message *message, const char *who, char *text, size_t text_bytes);
+
 /* The answer lacks a key or has it with a wrong type: says so, returns 76. */
 int answer_fail(const struct qp_reader *reader);
 

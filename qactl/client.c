@@ -64,12 +64,12 @@ const char *client_path(const struct client *client)
 	return client->attempt_count ? client->attempts[client->attempt_count - 1].address.path : "";
 }
 
-/* Returns the descriptor or a negative errno. */
-static int connect_to(const struct qp_address *address)
+/* Returns the descriptor or a negative errno; -EAGAIN when the other side does not accept in time. */
+static int connect_to(const struct qp_address *address, bool at_once)
 {
 	struct sockaddr_un name = {.sun_family = AF_UNIX};
 	struct timeval timeout = {.tv_sec = CLIENT_CONNECT_MS / 1000};
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (at_once ? SOCK_NONBLOCK : 0), 0);
 	int error;
 
 	if (fd < 0)
@@ -83,7 +83,7 @@ static int connect_to(const struct qp_address *address)
 	return error;
 }
 
-static int connect_first(struct client *client, const struct qp_address *addresses, int count)
+static int connect_first(struct client *client, const struct qp_address *addresses, int count, bool at_once)
 {
 	for (int i = 0; i < count; i++) {
 		struct client_attempt *attempt = &client->attempts[client->attempt_count++];
@@ -93,7 +93,7 @@ static int connect_first(struct client *client, const struct qp_address *address
 			attempt->error = qp_address_check_directory(&addresses[i]);
 		if (attempt->error < 0)
 			continue;
-		client->fd = connect_to(&addresses[i]);
+		client->fd = connect_to(&addresses[i], at_once);
 		if (client->fd >= 0)
 			return 0;
 		attempt->error = client->fd;
@@ -114,25 +114,25 @@ static int keep_refusal(struct client *client, const struct qp_message *message)
 	return strcmp(code, "busy") == 0 ? -EBUSY : -EPROTO;
 }
 
-static int say_hello(struct client *client)
+uint32_t client_begin_hello(struct client *client)
 {
-	const struct qp_message *message;
 	struct qp_buffer *out;
 	uint32_t id;
-	int error;
 
 	out = client_begin(client, "hello", &id);
 	qp_write_map(out, 3);
 	qp_write_key_u64(out, "protocol", QP_PROTOCOL);
 	qp_write_key_string(out, "role", "client");
 	qp_write_key_string(out, "version", QA_VERSION_TEXT);
-	error = client_ask(client, id, CLIENT_CONNECT_MS, &message);
-	if (error < 0)
-		return error;
+	return id;
+}
+
+int client_take_hello(struct client *client, const struct qp_message *message)
+{
 	return message->has_error ? keep_refusal(client, message) : 0;
 }
 
-int client_open(struct client *client, const char *socket_path)
+int client_connect(struct client *client, const char *socket_path, bool at_once)
 {
 	struct qp_address addresses[QP_ADDRESSES];
 	int count = 1, error;
@@ -149,8 +149,17 @@ int client_open(struct client *client, const char *socket_path)
 	}
 	/* The usual addresses are always several. */
 	client->is_address_chosen = count == 1;
-	error = connect_first(client, addresses, count);
-	return error < 0 ? error : say_hello(client);
+	return connect_first(client, addresses, count, at_once);
+}
+
+int client_open(struct client *client, const char *socket_path)
+{
+	const struct qp_message *message;
+	int error = client_connect(client, socket_path, false);
+
+	if (error == 0)
+		error = client_ask(client, client_begin_hello(client), CLIENT_CONNECT_MS, &message);
+	return error < 0 ? error : client_take_hello(client, message);
 }
 
 struct qp_buffer *client_begin(struct client *client, const char *method, uint32_t *id)
@@ -211,28 +220,33 @@ static int send_all(struct client *client, int64_t deadline_ms)
 	return 0;
 }
 
-static int read_more(struct client *client, int64_t deadline_ms)
+/* Reads what has come: -EAGAIN when nothing has. */
+static int read_some(struct client *client)
 {
 	uint8_t *space = qp_buffer_reserve(&client->in, READ_BYTES);
 	ssize_t received;
-	int error;
 
 	if (!space)
 		return -ENOMEM;
-	error = wait_until(client, POLLIN, deadline_ms);
-	if (error < 0)
-		return error;
 	received = recv(client->fd, space, READ_BYTES, MSG_DONTWAIT);
-	if (received > 0)
-		client->in.used_bytes += (size_t)received;
-	else if (received == 0)
+	if (received == 0)
 		return -ECONNRESET;
-	else if (errno != EAGAIN && errno != EINTR)
-		return -errno;
+	if (received < 0)
+		return errno == EINTR ? -EAGAIN : -errno;
+	client->in.used_bytes += (size_t)received;
 	return 0;
 }
 
-/* Takes the frame at the front of the buffer: 1, or 0 when it is no response, or a negative errno. */
+static int read_more(struct client *client, int64_t deadline_ms)
+{
+	int error = wait_until(client, POLLIN, deadline_ms);
+
+	if (error == 0)
+		error = read_some(client);
+	return error == -EAGAIN ? 0 : error;
+}
+
+/* Takes the frame at the front of the buffer: 1, or 0 when it is not wanted, or a negative errno. */
 static int take_frame(struct client *client, size_t frame_bytes)
 {
 	int error = qp_message_decode(&client->message, client->in.data, frame_bytes);
@@ -249,6 +263,27 @@ static int take_frame(struct client *client, size_t frame_bytes)
 	return 0;
 }
 
+/* The next message among what was read: 1, or 0 when more has to be read, or a negative errno. */
+static int next_message(struct client *client)
+{
+	int taken = 0;
+
+	while (taken == 0) {
+		size_t frame_bytes = 0;
+		enum qp_frame frame =
+			qp_frame_scan(client->in.data, client->in.used_bytes, QP_FRAME_ANSWER_BYTES, &frame_bytes);
+
+		if (frame == QP_FRAME_PART)
+			return 0;
+		if (frame < 0) {
+			client->detail = qp_frame_text(frame);
+			return -EPROTO;
+		}
+		taken = take_frame(client, frame_bytes);
+	}
+	return taken;
+}
+
 int client_receive(struct client *client, int64_t deadline_ms, const struct qp_message **message)
 {
 	int error;
@@ -256,15 +291,28 @@ int client_receive(struct client *client, int64_t deadline_ms, const struct qp_m
 	drop_message(client);
 	error = send_all(client, deadline_ms);
 	while (error == 0) {
-		size_t frame_bytes = 0;
-		enum qp_frame frame =
-			qp_frame_scan(client->in.data, client->in.used_bytes, QP_FRAME_ANSWER_BYTES, &frame_bytes);
+		error = next_message(client);
+		if (error == 0)
+			error = read_more(client, deadline_ms);
+	}
+	if (error < 0)
+		return error;
+	*message = &client->message;
+	return 0;
+}
 
-		if (frame < 0) {
-			client->detail = qp_frame_text(frame);
-			return -EPROTO;
-		}
-		error = frame == QP_FRAME_WHOLE ? take_frame(client, frame_bytes) : read_more(client, deadline_ms);
+int client_receive_now(struct client *client, const struct qp_message **message)
+{
+	int error;
+
+	drop_message(client);
+	error = send_all(client, 0);
+	if (error == -ETIMEDOUT)
+		error = 0; /* the rest waits in the buffer */
+	while (error == 0) {
+		error = next_message(client);
+		if (error == 0)
+			error = read_some(client);
 	}
 	if (error < 0)
 		return error;

@@ -50,6 +50,14 @@ void client_finish(struct client *client);
  */
 int client_open(struct client *client, const char *socket_path);
 
+/*
+ * The parts of client_open, for who can not wait: connects (at_once: only to a qad that accepts now), begins hello, and
+ * reads its response: 0, -EBUSY, -EPROTO.
+ */
+int client_connect(struct client *client, const char *socket_path, bool at_once);
+uint32_t client_begin_hello(struct client *client);
+int client_take_hello(struct client *client, const struct qp_message *message);
+
 /* Begins a request; the caller writes its params, a map, into the buffer. Its id comes back with the response. */
 struct qp_buffer *client_begin(struct client *client, const char *method, uint32_t *id);
 
@@ -60,7 +68,13 @@ struct qp_buffer *client_begin(struct client *client, const char *method, uint32
  */
 int client_receive(struct client *client, int64_t deadline_ms, const struct qp_message **message);
 
-/* The same for the one request that is open: -EPROTO when the response has another id. */
+/*
+ * The same without waiting: -EAGAIN when no whole message has come. What could not be sent yet stays in client->out,
+ * for a call when the connection takes it.
+ */
+int client_receive_now(struct client *client, const struct qp_message **message);
+
+/* Sends the one request that is open and waits for its response: -EPROTO when the response has another id. */
 int client_ask(struct client *client, uint32_t id, int timeout_ms, const struct qp_message **message);
 
 /* Milliseconds of a clock that only goes forward. */

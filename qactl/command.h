@@ -36,6 +36,11 @@ enum {
 	OPTION_WIDTH = 1 << 23,
 	OPTION_HEIGHT = 1 << 24,
 	OPTION_FOLLOW = 1 << 25,
+	OPTION_ONCE = 1 << 26,
+	OPTION_READONLY = 1 << 27,
+	OPTION_SORT = 1 << 28,
+	OPTION_FILTER = 1 << 29,
+	OPTION_DELAY = 1 << 30,
 };
 
 /* Those that may stand before the command's name, and that every command takes. */
@@ -47,9 +52,10 @@ struct request {
 	const char *target; /* the operand, else NULL */
 	uint64_t interval_ms, count, block_size, keep_bytes;
 	const char *pool;
-	const char *name;   /* of --name, else NULL */
-	const char *output; /* of --output, else NULL */
-	const char *file;   /* of --file, else NULL */
+	const char *name;          /* of --name, else NULL */
+	const char *output;        /* of --output, else NULL */
+	const char *file;          /* of --file, else NULL */
+	const char *sort, *filter; /* of --sort, --filter, else NULL */
 	uint64_t duration_ms, since_s, step_s, width, height;
 	double speed;
 	char **words; /* the command line of another program, or what follows the operand; ends with NULL */
@@ -81,6 +87,7 @@ const struct command *command_find(const char *name);
 extern const struct command command_ps;
 extern const struct command command_run;
 extern const struct command command_stats;
+extern const struct command command_top;
 extern const struct command command_trim;
 extern const struct command command_watch;
 extern const struct command command_plot;

@@ -21,6 +21,11 @@ const struct option_row options_table[] = {
 	{OPTION_KEEP, 0, "keep", "BYTES", "leave so much of what is cached (with K, M or G)"},
 	{OPTION_INTERVAL, 'i', "interval", "SECONDS", "how often; 0.1 or more, 1 by default"},
 	{OPTION_COUNT, 'n', "count", "N", "end after so many times"},
+	{OPTION_ONCE, 0, "once", NULL, "print one frame and end"},
+	{OPTION_READONLY, 0, "readonly", NULL, "trim nothing"},
+	{OPTION_SORT, 0, "sort", "COLUMN", "sort by it: cached, used, held, rss, growth, command ..."},
+	{OPTION_FILTER, 0, "filter", "TEXT", "show only those with TEXT in pid, user, command or label"},
+	{OPTION_DELAY, 'd', "delay", "SECONDS", "between two looks; 0.1 or more, 1 by default"},
 	{OPTION_JSON, 0, "json", NULL, "print JSON: integers in bytes"},
 	{OPTION_CSV, 0, "csv", NULL, "print comma-separated values: integers in bytes"},
 	{OPTION_CLASSES, 0, "classes", NULL, "also the size classes that hold most, 64 at most; with TARGET"},
@@ -96,6 +101,13 @@ static int take_value(const struct option_row *row, const struct command *comman
 	case OPTION_POOL:
 		request->pool = optarg;
 		break;
+	case OPTION_SORT:
+		request->sort = optarg;
+		break;
+	case OPTION_FILTER:
+		request->filter = optarg;
+		break;
+	case OPTION_DELAY:
 	case OPTION_INTERVAL:
 		is_good = number_read_interval(optarg, &request->interval_ms);
 		break;
@@ -170,7 +182,7 @@ int options_read(int argc, char **argv, bool stop, const struct command *command
 	opterr = 0;
 	optind = 0; /* starts anew, also with the order of operands */
 	while (status == 0) {
-		option = getopt_long(argc, argv, stop ? "+:s:hV" : ":s:hVi:n:o:f", long_options, NULL);
+		option = getopt_long(argc, argv, stop ? "+:s:hV" : ":s:hVi:n:o:fd:", long_options, NULL);
 		if (option == -1)
 			break;
 		if (option == '?' || option == ':')

@@ -53,6 +53,32 @@ void size_format_count(uint64_t count, char *text, size_t text_bytes)
 	snprintf(text, text_bytes, "%.1f%c", value, units[unit]);
 }
 
+/* next: how many of a unit make one of the next; units begins with that of 1, a space. */
+static void format_brief(uint64_t number, unsigned next, const char *units, char *text, size_t text_bytes)
+{
+	double value = (double)number;
+
+	/* 1023.5 would be printed as 1024. */
+	while (value >= (*units == ' ' ? next : next - 0.5) && units[1]) {
+		value /= next;
+		units++;
+	}
+	if (*units == ' ')
+		snprintf(text, text_bytes, "%" PRIu64, number);
+	else
+		snprintf(text, text_bytes, "%.*f%c", value < 99.95 ? 1 : 0, value, *units);
+}
+
+void size_format_brief(uint64_t bytes, char *text, size_t text_bytes)
+{
+	format_brief(bytes, 1024, " KMGTPE", text, text_bytes);
+}
+
+void size_format_count_brief(uint64_t count, char *text, size_t text_bytes)
+{
+	format_brief(count, 1000, " kMGTPE", text, text_bytes);
+}
+
 void size_format_percent(uint64_t part, uint64_t whole, char *text, size_t text_bytes)
 {
 	double percent;

@@ -70,13 +70,12 @@ static void format_name(const void *row, char *cell, size_t cell_bytes)
 	text_escape(cell, cell_bytes, figures_of(row)->name);
 }
 
-static const struct table_column columns[] = {
+const struct table_column stats_columns[STATS_COLUMNS] = {
 	{"BLOCK", TABLE_RIGHT, format_block},        {"PAGES", TABLE_RIGHT, format_pages},
 	{"HELD", TABLE_RIGHT, format_held},          {"USED", TABLE_RIGHT, format_used},
 	{"CACHED", TABLE_RIGHT, format_cached},      {"CACHED%", TABLE_RIGHT, format_percent},
 	{"BLOCKS USED", TABLE_RIGHT, format_blocks}, {"POOL", TABLE_LEFT, format_name},
 };
-enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
 
 /*
  * Bytes are those of the totals; what only rows have is summed. Of old figures qad may have some rows or none. Returns
@@ -162,8 +161,8 @@ void stats_print(FILE *out, struct stats *stats)
 {
 	bool has_names = fill_total_row(stats);
 	struct table table = {
-		.columns = columns,
-		.column_count = has_names ? COLUMNS : COLUMNS - 1,
+		.columns = stats_columns,
+		.column_count = has_names ? STATS_COLUMNS : STATS_COLUMNS - 1,
 		.rows = stats->rows,
 		.row_bytes = sizeof(*stats->rows),
 		.row_count = stats->row_count + 1,

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "figures.h"
+#include "table.h"
 #include "target.h"
 
 struct stats_row {
@@ -21,6 +22,10 @@ struct stats {
 	struct stats_row *rows; /* room for row_count + 1 */
 	size_t row_count;
 };
+
+/* The columns of a class, of rows that are struct stats_row; the last is the pool's name. */
+enum { STATS_COLUMNS = 8 };
+extern const struct table_column stats_columns[STATS_COLUMNS];
 
 /* A paragraph of totals, then the classes and a row of totals, for which this uses the spare row. */
 void stats_print(FILE *out, struct stats *stats);

@@ -84,3 +84,20 @@ size_t text_width(const char *text)
 	}
 	return columns;
 }
+
+size_t text_fit(const char *text, size_t columns)
+{
+	const char *end = text;
+
+	while (*end) {
+		wchar_t c;
+		size_t length = next_character(end, &c);
+		int width = c ? wcwidth(c) : 1;
+
+		if (width > 0 && (size_t)width > columns)
+			break;
+		columns -= width > 0 ? (size_t)width : 0;
+		end += length;
+	}
+	return (size_t)(end - text);
+}

@@ -16,4 +16,7 @@ void text_escape(char *out, size_t out_bytes, const char *text);
 /* The columns that an escaped text takes. */
 size_t text_width(const char *text);
 
+/* The bytes of the longest start of an escaped text that fits so many columns. */
+size_t text_fit(const char *text, size_t columns);
+
 #endif
