@@ -25,7 +25,7 @@ int top_run(struct client *client, const struct request *request, const struct r
 	output_say(
 		"this qactl was built without ncurses, so it has no screen; 'qactl top --once' prints one frame.\n"
 		"With ncurses (Debian: libncurses-dev) installed, build it anew, with meson's option -Dtop=enabled.");
-	return EX_UNAVAILABLE;
+	return EX_USAGE;
 }
 #endif
 

@@ -121,6 +121,7 @@ void top_take_news(struct top *top, enum link_news news, const struct qp_message
 		break;
 	case LINK_ENDED:
 		top->is_ended = true;
+		top->message[0] = '\0'; /* the bottom line is for this */
 		break;
 	case LINK_HISTORY:
 		take_history(top, message);
@@ -129,6 +130,7 @@ void top_take_news(struct top *top, enum link_news news, const struct qp_message
 		take_trim(top, message);
 		break;
 	case LINK_STATE:
+		top->message[0] = '\0';
 		if (top->link.state == LINK_DOWN && top->trims_open > 0) {
 			top->trims_open = 0;
 			top_say(top, "qad went away before it told what the trim returned.");
