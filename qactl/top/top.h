@@ -13,9 +13,9 @@
 #include "command.h"
 #include "resolve.h"
 #include "stats_table.h"
-#include "top/link.h"
 #include "top/process.h"
 #include "top/prompt.h"
+#include "top/top_link.h"
 #include "top/view.h"
 
 enum { TOP_INTERVAL_MS = 1000 };

@@ -1,11 +1,11 @@
 /*
- * link.h - top's conversation with qad: it watches, asks for history and trims, and comes back when qad was away.
+ * top_link.h - top's conversation with qad: it watches, asks for history and trims, and comes back when qad was away.
  *
  * Nothing here waits. The loop polls client.fd for what link_events says, at most link_wait_ms, and then takes all news
  * with link_next until there are none.
  */
-#ifndef QACTL_LINK_H
-#define QACTL_LINK_H
+#ifndef QACTL_TOP_LINK_H
+#define QACTL_TOP_LINK_H
 
 #include <stdbool.h>
 #include <stddef.h>

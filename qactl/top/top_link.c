@@ -3,7 +3,7 @@
  * at once that qad is back. A qad that is stopped, but not gone, accepts connections and says nothing; it is given the
  * time of its own deadlines. Wishes (what to watch, whether to pause) outlive connections, requests do not.
  */
-#include "top/link.h"
+#include "top/top_link.h"
 
 #include <errno.h>
 #include <limits.h>
