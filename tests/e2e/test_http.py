@@ -78,6 +78,18 @@ def test_an_address_that_is_not_of_this_host(socket_path):
     assert done.returncode == 73 and "no such address" in done.stderr
 
 
+def test_a_qad_without_http_says_so(socket_path):
+    """As it is built where libmicrohttpd or jansson is missing."""
+    program = BUILD / "tests" / "e2e" / "qad-without-http"
+    done = subprocess.run([program, "--socket", socket_path, "--http", "127.0.0.1:0"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 69 and "built without HTTP" in done.stderr and "libmicrohttpd" in done.stderr
+    assert not socket_path.exists()
+    with subprocess.Popen([program, "--socket", socket_path], stderr=subprocess.DEVNULL) as process:
+        wait_until(socket_path.exists, what="qad without HTTP to listen")
+        process.terminate()
+        assert process.wait(60) == 0
+
+
 # Whom it answers: the Host header.
 
 

@@ -211,3 +211,16 @@ def test_the_service_is_hardened(units):
     text = (units / "system" / "qad.service").read_text()
     for what in ("ProtectProc=", "ProcSubset=", "PrivateUsers=yes", "PrivatePIDs=yes"):  # would hide processes or uids
         assert not re.search(f"^{what}", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("manager", ["system", "user"])
+def test_the_units_with_http(units, manager):
+    drop_in = units / manager / "qad.service.d"
+    drop_in.mkdir()
+    text = (BUILD / "contrib" / "systemd" / "qad-http.conf").read_text()
+    (drop_in / "http.conf").write_text(re.sub(r"^ExecStart=\S+/qad ", f"ExecStart={QAD} ", text, flags=re.MULTILINE))
+    done = subprocess.run(["systemd-analyze", f"--{manager}", "verify", "--man=no", units / manager / "qad.service"],
+                          capture_output=True, text=True, timeout=60, env=clean_environment(XDG_RUNTIME_DIR=units))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    options = re.search(r"^ExecStart=\S+/qad (.+)$", text, re.MULTILINE)[1].split()
+    assert options == ["--http", "127.0.0.1:9464"] and "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6" in text

@@ -117,6 +117,19 @@ RECORDS = {
 }
 
 
+HTTP = {
+    "host": b"Metrics.example:9464",
+    "host-six": b"[fe80::1]:80",
+    "accept": b"application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+    "path": b"/api/v1/targets/123/trim",
+    "bearer": b"Bearer 0123456789abcdef",
+    "origin": b"http://localhost:9464",
+    "address": b"[::1]:9464",
+    "label": b"a\"b\\c\nd\x1b[0m\xc2\x85\xff",
+    "number": b"18446744073709551615",
+}
+
+
 def write(target, seeds):
     directory = pathlib.Path(__file__).parent / "corpus" / target
     directory.mkdir(parents=True, exist_ok=True)
@@ -130,6 +143,7 @@ def main():
     write("qactl", {**SEEDS, **ANSWERS})
     write("session", SESSIONS)
     write("record", RECORDS)
+    write("http", HTTP)
 
 
 if __name__ == "__main__":
