@@ -90,6 +90,7 @@ extern const struct command command_stats;
 extern const struct command command_top;
 extern const struct command command_trim;
 extern const struct command command_watch;
+extern const struct command command_map;
 extern const struct command command_plot;
 extern const struct command command_record;
 extern const struct command command_replay;

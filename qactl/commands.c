@@ -5,9 +5,10 @@
 
 #include "command.h"
 
-const struct command *const commands[] = {&command_ps,     &command_run,    &command_stats,  &command_top,
-					  &command_trim,   &command_watch,  &command_plot,   &command_record,
-					  &command_replay, &command_doctor, &command_health, NULL};
+const struct command *const commands[] = {
+	&command_ps,  &command_run,  &command_stats,  &command_top,    &command_trim,   &command_watch,
+	&command_map, &command_plot, &command_record, &command_replay, &command_doctor, &command_health,
+	NULL};
 
 const struct command *command_find(const char *name)
 {

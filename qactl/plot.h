@@ -14,8 +14,9 @@ struct plot_point {
 };
 
 /*
- * What a column shows of the time from from_ms until before to_ms: of several points the one with most held, so that no peak is lost; of none
- * the one before, unless that is older than gap_ms. Points are sorted by time. false: nothing is known there.
+ * What a column shows of the time from from_ms until before to_ms: of several points the one with most held, so that no
+ * peak is lost; of none the one before, unless that is older than gap_ms. Points are sorted by time. false: nothing is
+ * known there.
  */
 bool plot_column(const struct plot_point *points, size_t count, uint64_t from_ms, uint64_t to_ms, uint64_t gap_ms,
 		 struct plot_point *column);

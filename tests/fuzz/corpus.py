@@ -57,6 +57,9 @@ ANSWERS = {
     "answer-stats": [1, 2, None, {**TARGET, **figures(TOTALS), "classes": [{"name": "pool", **figures(CLASS)}]}],
     "answer-trim": [1, 2, None, {"pid": 7, "command": "c", "name": "", **figures(TRIM), "rss_before_bytes": 9,
                                  "rss_after_bytes": 8}],
+    "answer-map": [1, 2, None, {**TARGET, "page_size": 65536, "classes": [
+        {"block_size": 24, "name": "p", "pages": 3, "empty_pages": 1, "tenth_pages": [3, *[0] * 9],
+         "tenth_out_bytes": [24, *[0] * 9], "tenth_free_bytes": [1 << 40, *[0] * 9]}]}],
 }
 
 MAP = {"page_size": 65_536, "classes": [{"block_size": 24, "name": "", "pages": 3, "empty_pages": 1, "tenth_pages": [0] * 9 + [3],

@@ -11,6 +11,7 @@
 #include "diagnosis.h"
 #include "frame.h"
 #include "json.h"
+#include "map.h"
 #include "protocol.h"
 #include "read.h"
 #include "stats_read.h"
@@ -59,6 +60,18 @@ static void show_trim(const msgpack_object *body)
 	trim_print_table(out, trims, 1);
 }
 
+static void show_map(const msgpack_object *body)
+{
+	static const struct terminal terminal = {.columns = 80, .lines = 24, .is_utf8 = true};
+	struct map map = {.count = 0};
+
+	if (map_read(&map, body, 0) == 0) {
+		map_print(out, &map, &terminal);
+		json_decref(map_to_json(&map));
+	}
+	map_finish(&map);
+}
+
 static void show_list(const msgpack_object *body)
 {
 	struct qp_reader reader = qp_reader_of(body);
@@ -92,6 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	show_stats(&message.body);
 	show_trim(&message.body);
 	show_list(&message.body);
+	show_map(&message.body);
 	qp_message_finish(&message);
 	return 0;
 }
