@@ -45,6 +45,19 @@ def test_libuv_is_not_known_to(part):
     assert users == []
 
 
+def users_of(header, parts):
+    return {path.relative_to(REPO).as_posix() for part in parts for path in sources(part)
+            for _, name in INCLUDE.findall(path.read_text()) if name == header}
+
+
+def test_http_stays_in_its_own_files():
+    """So that a qad without libmicrohttpd and jansson is the same but for them."""
+    everywhere = {"proto", "libqa", "qad", "qactl"}
+    assert all(name.startswith("qad/http_") for name in users_of("microhttpd.h", everywhere))
+    outside = {name for name in users_of("jansson.h", everywhere) if not name.startswith("qactl/")}
+    assert outside and all(name.startswith("qad/http") for name in outside)
+
+
 def run(*command):
     return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True).stdout
 

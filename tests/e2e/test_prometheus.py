@@ -7,8 +7,9 @@ import subprocess
 import urllib.parse
 
 import pytest
+import yaml
 
-from conftest import REPO, end_process, wait_until
+from conftest import BUILD, REPO, end_process, wait_until
 from http_reader import get
 
 pytestmark = pytest.mark.plain_only  # what is tested here is not qad's memory
@@ -99,6 +100,15 @@ def expressions():
     return found
 
 
+def expressions_of_fleet():
+    """Those of docs/FLEET.md: the cells of its table, and the one that is indented."""
+    text = (REPO / "docs" / "FLEET.md").read_text()
+    table = re.findall(r"^\| [^|`]+ \| `(.+)` \|$", text, re.MULTILINE)
+    joined = re.search(r"^      qa_process_cached_bytes\n(?:        .+\n)+", text, re.MULTILINE)[0]
+    assert len(table) == 5
+    return [*table, joined]
+
+
 def test_it_scrapes_a_real_qad(served, target, prometheus, qactl):
     qad = served("--history")
     one, other = target(QA_NAME="one"), target(QA_NAME='ot"her')
@@ -121,6 +131,9 @@ def test_it_scrapes_a_real_qad(served, target, prometheus, qactl):
         if title != "Trims":  # there was none yet
             wait_until(lambda: real.query(expression), what=f"{title}: {expression}")
     assert real.query(dict(expressions())["Trims"]) == []
+
+    for expression in expressions_of_fleet():
+        real.query(expression)
 
     one.ask("free 0")
     assert qactl("trim", one.pid).code == 0
@@ -157,6 +170,22 @@ def test_a_dashboard_that_grafana_can_import():
         assert not cells & spots and box["x"] + box["w"] <= 24, panel["title"]
         spots |= cells
         assert all(target["datasource"]["uid"] == "${datasource}" for target in panel.get("targets", []))
+
+
+def test_the_options_of_the_daemon_set_are_understood(socket_dir):
+    documents = list(yaml.safe_load_all((REPO / "contrib" / "kubernetes" / "qad.yaml").read_text()))
+    pod = next(one for one in documents if one["kind"] == "DaemonSet")["spec"]["template"]["spec"]
+    program, *options = pod["containers"][0]["args"]
+    assert program == "qad" and pod["hostPID"] and pod["volumes"][0]["hostPath"]["path"] == "/run/qad"
+    options = [option.replace("/run/qad", str(socket_dir)).replace(":9464", ":0") for option in options]
+    with open(socket_dir / "log", "w") as log:
+        process = subprocess.Popen([BUILD / "qad" / "qad", *options], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    try:
+        wait_until(lambda: "listening on" in (socket_dir / "log").read_text(), what="qad to listen")
+        port = int(re.search(r"HTTP at http://0.0.0.0:(\d+)/", (socket_dir / "log").read_text())[1])
+        assert get(("127.0.0.1", port), Host="10.0.0.7:9464").status == 200  # as the kubelet asks, and Prometheus
+    finally:
+        end_process(process)
 
 
 @pytest.mark.parametrize("command", [["check", "rules", "qad.rules.yml", "qad.alerts.yml"], ["test", "rules", "qad.tests.yml"],
