@@ -322,12 +322,12 @@ static void serve_qad(struct agent_link *link)
 		}
 		agent_watch_disarm(&link->watch);
 		outcome = answer_next(link);
-		if (outcome == 0)
+		/* Sleep first: nearly always there is nothing more to read, and asking would be one more system call.
+		 */
+		if (outcome == 0 && sleep_on(link, link->socket_fd, POLLIN, -1) != 0)
 			outcome = receive(link);
 		if (outcome < 0)
 			break;
-		if (outcome == 0)
-			sleep_on(link, link->socket_fd, POLLIN, -1);
 	}
 	end_connection(link);
 }

@@ -209,6 +209,7 @@ struct page *space_take(unsigned size_class)
 	if (!page)
 		return NULL;
 	holes_clear(page);
+	atomic_store_explicit(&space.was_used[size_class], true, memory_order_relaxed);
 	page->size_class = (uint8_t)size_class;
 	page->used = page->missing = 0;
 	page->is_walked = 0;
@@ -224,6 +225,11 @@ void space_put(struct page *page)
 	space_link_waiting(page);
 	space_count_waiting(page, true);
 	space_unlock();
+}
+
+bool space_was_used(unsigned size_class)
+{
+	return atomic_load_explicit(&space.was_used[size_class], memory_order_relaxed);
 }
 
 struct space_empty space_read_empty(unsigned size_class)

@@ -31,6 +31,12 @@ struct space_empty {
 /* Any thread, no lock. */
 struct space_empty space_read_empty(unsigned size_class);
 
+/*
+ * Whether a class ever had a page; if not, all its counts are 0. Most classes of most programs: who wants the figures
+ * of all of them is spared the cache misses. Any thread, no lock.
+ */
+bool space_was_used(unsigned size_class);
+
 /* Empty pages of one class count as those of another from now on: the first is no more. */
 void space_reassign_empty(unsigned from, unsigned to);
 

@@ -40,6 +40,7 @@ struct space {
 	struct chunk *all;                        /* every descriptor ever made, by next_all */
 	_Atomic uint64_t empty_bytes[QA_CACHES_]; /* that wait, without their holes; written under the lock */
 	_Atomic uint64_t empty_pages[QA_CACHES_]; /* likewise, in units */
+	_Atomic bool was_used[QA_CACHES_];        /* never false again */
 };
 
 extern struct space space;

@@ -59,6 +59,7 @@ static void reassign(struct page *page, unsigned from, unsigned to)
 		return;
 	space_count_waiting(page, false);
 	page->size_class = (uint8_t)to;
+	atomic_store_explicit(&space.was_used[to], true, memory_order_relaxed);
 	space_count_waiting(page, true);
 }
 

@@ -60,6 +60,11 @@ static void make_plausible(struct shared_counts *counts, const struct size_class
 /* Returns the bytes in caches that another thread's trim can not reach where there is no barrier. */
 static uint64_t fill_class(struct qa_class_stats *row, unsigned size_class)
 {
+	if (!space_was_used(size_class)) {
+		memset(row, 0, sizeof *row);
+		row->block_size = size_classes[size_class].usable;
+		return 0;
+	}
 	struct heap_sums heaps = sum_heaps(size_class);
 	uint64_t quarantined = check_quarantined(size_class);
 	uint64_t cached_blocks = heaps.blocks + transfer_blocks(size_class) + quarantined;

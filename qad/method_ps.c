@@ -1,7 +1,8 @@
 /*
  * ps: all targets that the client may see. With figures, all of them are asked at once and waited for together; as the
  * deadlines start at the same moment, they end at the same moment. Silent targets are not waited for. The answer is
- * made from the registry as it is then, with the newest figures of each.
+ * made from the registry as it is then, with the newest figures of each. What /proc tells of a target is read when it
+ * answers, while others are still at it: at the end, all who wait would wait for that too.
  */
 #include <errno.h>
 
@@ -31,10 +32,21 @@ static bool is_visible(const struct client *client, const struct target *target)
 }
 
 /*
- * Samples what is visible and returns how many that are. A target whose process ended, while a child still holds its
- * connection, leaves here: its pid may belong to somebody else soon.
+ * False: its process ended, while a child still holds its connection. It leaves here: its pid may belong to somebody
+ * else soon.
  */
-static size_t sample_visible(struct client *client)
+static bool take_sample(struct target *target, uint64_t now_ms)
+{
+	target->sample = (struct process_sample){0};
+	target->sampled_ms = now_ms;
+	if (process_sample(&target->process, &target->sample) != -ESRCH)
+		return true;
+	peer_end(target->peer, "its process ended");
+	return false;
+}
+
+/* How many targets are visible. Those that were not sampled since began_ms are now. */
+static size_t sample_visible(struct client *client, uint64_t began_ms)
 {
 	const struct registry *registry = &client->service->registry;
 	size_t count = 0;
@@ -42,13 +54,8 @@ static size_t sample_visible(struct client *client)
 	for (size_t i = 0; i < registry->count; i++) {
 		struct target *target = registry->targets[i];
 
-		if (!is_visible(client, target))
-			continue;
-		target->sample = (struct process_sample){0};
-		if (process_sample(&target->process, &target->sample) == -ESRCH)
-			peer_end(target->peer, "its process ended");
-		else
-			count++;
+		if (is_visible(client, target))
+			count += target->sampled_ms >= began_ms || take_sample(target, uv_now(client->service->loop));
 	}
 	return count;
 }
@@ -70,7 +77,7 @@ static void write_target(struct qp_buffer *out, const struct target *target, boo
 static void send_result(struct client *client, uint32_t id, bool with_figures, uint64_t began_ms)
 {
 	struct service *service = client->service;
-	size_t count = sample_visible(client);
+	size_t count = sample_visible(client, began_ms);
 
 	if (count > QP_ARRAY_ELEMENTS) {
 		service_send_error(client, id, "failed", "there are more targets than an answer can hold (4096)");
@@ -103,7 +110,9 @@ static void on_answer(struct waiter *waiter, const struct answer *answer)
 {
 	struct ps_call *ps = LIST_OWNER(waiter, struct ps_waiter, waiter)->ps;
 
-	(void)answer; /* the figures are in target->last by now, whoever asked for them */
+	/* The figures are in target->last by now, whoever asked for them. */
+	if (answer->outcome == ANSWER_OK && !waiter->target->peer->closing)
+		take_sample(waiter->target, uv_now(ps->call.client->service->loop));
 	if (--ps->unanswered > 0)
 		return;
 	send_result(ps->call.client, ps->call.id, true, ps->began_ms);

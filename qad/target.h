@@ -83,6 +83,7 @@ struct target {
 	uint32_t last_id;
 	struct question_slot slots[QUESTION_KINDS];
 	struct process_sample sample; /* of the last round of watches; scratch of `ps` */
+	uint64_t sampled_ms;          /* when `ps` took that */
 	struct figures last;          /* the newest figures seen; rows only of classes with pages, and only so many */
 	struct watching *watching;
 	struct target_watch watch;
