@@ -84,6 +84,7 @@ extern const struct command *const commands[];
 /* NULL: there is none of that name. */
 const struct command *command_find(const char *name);
 
+extern const struct command command_complete;
 extern const struct command command_ps;
 extern const struct command command_run;
 extern const struct command command_stats;
@@ -100,6 +101,12 @@ extern const struct command command_health;
 static inline bool command_takes_target(const struct command *command)
 {
 	return command->operand[0] != '\0';
+}
+
+/* Whether what follows its TARGET are more of them. */
+static inline bool command_takes_more_targets(const struct command *command)
+{
+	return command->rest && !command->takes_command_line && command->rest[0] == '.';
 }
 
 #endif

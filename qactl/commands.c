@@ -6,9 +6,9 @@
 #include "command.h"
 
 const struct command *const commands[] = {
-	&command_ps,  &command_run,  &command_stats,  &command_top,    &command_trim,   &command_watch,
-	&command_map, &command_plot, &command_record, &command_replay, &command_doctor, &command_health,
-	NULL};
+	&command_ps,       &command_run,  &command_stats,  &command_top,    &command_trim,   &command_watch,
+	&command_map,      &command_plot, &command_record, &command_replay, &command_doctor, &command_health,
+	&command_complete, NULL};
 
 const struct command *command_find(const char *name)
 {

@@ -115,6 +115,10 @@ def test_all_that_a_user_needs_is_installed(installed):
     assert library.is_symlink() and (library.parent / "libqa.so.0").exists()
     for name in ("qa.h", "qa_inline.h", "qa.hpp", "libqa.pc", "libqa_malloc.so", "libqa-boost.pc", "quick_allocator.hpp"):
         only(installed, name)
+    assert only(installed, "_qactl").parent.name == "site-functions"
+    assert only(installed, "qactl.fish").parent.name == "vendor_completions.d"
+    (completion,) = [found for found in installed.rglob("bash-completion/completions/qactl")]
+    assert "complete -F" in completion.read_text()
     for name in ("qad.8", "qactl.1", "libqa.3", "libqa_cxx.3", "libqa_malloc.7"):
         assert ".TH" in text_of(only(installed, name + "*"))
 
@@ -128,7 +132,8 @@ def test_nothing_else_is_installed(installed):
     """No header of proto, no test program, no static library of our own use."""
     names = {path.name for path in installed.rglob("*") if not path.is_dir()}
     allowed = {"qad", "qactl", "qa.h", "qa_inline.h", "qa.hpp", "quick_allocator.hpp", "libqa.pc", "libqa-boost.pc", "qad.8",
-               "qactl.1", "libqa.3", "libqa_cxx.3", "libqa_malloc.7", "libqa.a", "qad.service", "qad.socket"}
+               "qactl.1", "libqa.3", "libqa_cxx.3", "libqa_malloc.7", "libqa.a", "qad.service", "qad.socket",
+               "_qactl", "qactl.fish"}
     extra = {name for name in names if name not in allowed and not name.startswith(("libqa.so", "libqa_malloc.so"))}
     assert extra == set()
 
