@@ -133,7 +133,7 @@ def test_nothing_else_is_installed(installed):
     names = {path.name for path in installed.rglob("*") if not path.is_dir()}
     allowed = {"qad", "qactl", "qa.h", "qa_inline.h", "qa.hpp", "quick_allocator.hpp", "libqa.pc", "libqa-boost.pc", "qad.8",
                "qactl.1", "libqa.3", "libqa_cxx.3", "libqa_malloc.7", "libqa.a", "qad.service", "qad.socket",
-               "_qactl", "qactl.fish"}
+               "_qactl", "qactl.fish", "qad-http.conf", "qad.alerts.yml", "qad.json", "qad.rules.yml", "prometheus.yml"}
     extra = {name for name in names if name not in allowed and not name.startswith(("libqa.so", "libqa_malloc.so"))}
     assert extra == set()
 
