@@ -91,7 +91,7 @@ export function createChart({ label, parts, line }) {
 	let columns = { times: [] }, events = [], isRead = false;
 
 	const plot = new window.uPlot({
-		width: 600, height: HEIGHT_PX, legend: { show: false }, drawOrder: ["series", "axes"], padding: [8, 12, 0, 0],
+		width: 600, height: HEIGHT_PX, legend: { show: false }, drawOrder: ["series", "axes"], padding: [8, 30, 0, 0],
 		cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
 		scales: {
 			x: { time: true, range: () => window_() },

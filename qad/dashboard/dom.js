@@ -40,6 +40,11 @@ export function setStyle(node, property, value) {
 		node.style.setProperty(property, value);
 }
 
+/** For setStyle: written as the browser writes it, so that what did not change is seen to be the same. */
+export function share(part, whole) {
+	return `${whole > 0 ? Math.round((10000 * part) / whole) / 100 : 0}%`;
+}
+
 export function setHidden(node, isHidden) {
 	if (node.hidden !== isHidden)
 		node.hidden = isHidden;

@@ -3,7 +3,7 @@
  * it has. It shows why memory can not come back: blocks that are few, in pages that are many.
  */
 import { classKey, classLabel } from "./classes.js";
-import { make, setAttribute, setHidden, setStyle, setText } from "./dom.js";
+import { make, setAttribute, setHidden, setStyle, setText, share } from "./dom.js";
 import * as format from "./format.js";
 import { createTable } from "./table.js";
 
@@ -39,8 +39,8 @@ function createBars() {
 			const most = Math.max(1, ...TENTHS.map((tenth) => out[tenth] + free[tenth]));
 
 			bars.forEach((bar, tenth) => {
-				setStyle(bar.used, "height", `${((100 * out[tenth]) / most).toFixed(2)}%`);
-				setStyle(bar.free, "height", `${((100 * free[tenth]) / most).toFixed(2)}%`);
+				setStyle(bar.used, "height", share(out[tenth], most));
+				setStyle(bar.free, "height", share(free[tenth], most));
 				setText(bar.value, format.count(pages[tenth]));
 				setAttribute(bar.node, "title", tell(pages[tenth], out[tenth], free[tenth]));
 			});

@@ -70,7 +70,7 @@ function makeColumns(largest) {
 		bytesColumn("rss", "RSS", 2, "Resident memory of the whole process"),
 		{ id: "threads", title: "Threads", rank: 4, hint: "Threads that have a cache", sort: (row) => row.threads ?? -1, text: (row) => (row.threads === undefined ? "-" : format.count(row.threads)) },
 		{ id: "uptime", title: "Uptime", rank: 4, sort: (row) => row.uptime_s, text: (row) => format.uptime(row.uptime_s) },
-		{ id: "state", title: "State", rank: 3, isText: true, sort: stateOf, text: stateOf, exact: (row) => (row.silent && row.age_ms !== undefined ? `figures are ${Math.round(row.age_ms / 1000)} s old` : null) },
+		{ id: "state", title: "State", rank: 3, isText: true, sort: stateOf, text: stateOf, mark: stateOf, exact: (row) => (row.silent && row.age_ms !== undefined ? `figures are ${Math.round(row.age_ms / 1000)} s old` : null) },
 	];
 }
 
@@ -147,7 +147,9 @@ export function createOverview({ onChange }) {
 		element, heading, title: "qad: all processes",
 		async refresh(signal) {
 			const one = range.chosen;
-			const [answer, history] = await Promise.all([get("targets", signal), get(`history?${record.query(one)}`, signal)]);
+			/* One after the other: what was just told is then the newest point of the history. */
+			const answer = await get("targets", signal);
+			const history = await get(`history?${record.query(one)}`, signal);
 
 			targets = answer.targets;
 			record.add(history);

@@ -15,7 +15,9 @@ import { createTrim } from "./trim.js";
 import { createTrims } from "./trims.js";
 
 /* Pages fill and empty slowly, and to count them is more work for the program than its totals. */
-const MAP_INTERVAL_MS = 5000;
+const MAP_INTERVAL_MS = 5000, MAP_FAULT_INTERVAL_MS = 60000;
+/* How often to look whether a process that went is there again: when it executes another program, say. */
+const GONE_INTERVAL_MS = 5000;
 
 const chosen = { range: "5m" };
 
@@ -116,22 +118,23 @@ export function createProcess({ pid, onChange, health }) {
 	const element = make("div", { class: "view" },
 		make("nav", { class: "crumbs", "aria-label": "Back" }, make("a", { href: "#/" }, "← All processes")),
 		make("div", { class: "title" }, heading, badge, make("span", { class: "grow" }), trim.element), gone, body);
-	let mapAt = -Infinity, isGone = false;
+	let mapDue = 0, isGone = false, goneDue = 0, isKnown = false;
 
 	async function askMap(signal) {
-		if (performance.now() - mapAt < MAP_INTERVAL_MS)
+		if (performance.now() < mapDue)
 			return;
+		mapDue = performance.now() + MAP_INTERVAL_MS;
 		try {
 			occupancy.update(await get(`${path}/map`, signal));
 		} catch (error) {
 			if (!(error instanceof AnswerError))
 				throw error;
 			occupancy.fail(error);
+			mapDue = performance.now() + MAP_FAULT_INTERVAL_MS;
 		}
-		mapAt = performance.now();
 	}
 
-	function show(stats, history, health) {
+	function show(stats, history) {
 		setText(heading, titleOf(stats));
 		setText(badge, stats.silent ? "silent" : "");
 		setAttribute(badge, "title", stats.silent ? "It does not answer; these are the last figures." : null);
@@ -143,30 +146,50 @@ export function createProcess({ pid, onChange, health }) {
 		const columns = record.columns(range.chosen), now_s = history.first_time_s + history.first_age_s;
 		chart.update(columns, record.trims.map((one) => eventOf(one, now_s)));
 		trims.update(record.trims, now_s);
-		trim.setAllowed(health.http_allows_trim === true);
+		trim.setAllowed(health().http_allows_trim === true);
 		document.title = `qad: ${titleOf(stats)}`;
 	}
 
 	function setGone(value) {
 		isGone = value;
 		setHidden(gone, !value);
-		setText(gone, value ? `Process ${pid} has ended, or its connection to qad has. What stands here is the last that was known.` : "");
+		setText(gone, !value ? "" : isKnown
+			? `Process ${pid} has ended, or its connection to qad has. What stands here is the last that was known.`
+			: `There is no process ${pid} that runs on libqa and that qad knows.`);
+		setHidden(body, value && !isKnown);
 		body.classList.toggle("stale", value);
 		trim.setGone(value);
+	}
+
+	/* By a question that is no error when it is not. */
+	async function isBack(signal) {
+		if (performance.now() < goneDue)
+			return false;
+		goneDue = performance.now() + GONE_INTERVAL_MS;
+		return (await get("targets", signal)).targets.some((target) => target.pid === pid);
+	}
+
+	async function ask(signal) {
+		/* One after the other: what was just told is then the newest point of the history. */
+		const stats = await get(path, signal);
+		const history = await get(`${path}/history?${record.query(range.chosen)}`, signal);
+
+		if (isGone)
+			setGone(false);
+		isKnown = true;
+		show(stats, history);
+		await askMap(signal);
 	}
 
 	return {
 		element, heading, title: `qad: process ${pid}`,
 		async refresh(signal) {
+			if (isGone && !(await isBack(signal)))
+				return;
 			try {
-				const [stats, history] = await Promise.all([
-					get(path, signal), get(`${path}/history?${record.query(range.chosen)}`, signal), askMap(signal)]);
-
-				if (isGone)
-					setGone(false);
-				show(stats, history, health());
+				await ask(signal);
 			} catch (error) {
-				if (!(error instanceof AnswerError && (error.status === 404)))
+				if (!(error instanceof AnswerError && error.status === 404))
 					throw error;
 				record.clear();
 				setGone(true);
@@ -174,7 +197,7 @@ export function createProcess({ pid, onChange, health }) {
 		},
 		onBack() {
 			record.clear();
-			mapAt = -Infinity;
+			mapDue = goneDue = 0;
 		},
 		onKey(event) {
 			if (event.key !== "Escape")

@@ -2,12 +2,12 @@
  * A table whose rows have keys. A refresh changes the text of cells, makes rows for new keys, takes away those that
  * ended, and moves only rows whose place changed. Column headings are buttons that sort.
  */
-import { arrange, make, setAttribute, setHidden, setText } from "./dom.js";
+import { arrange, make, setAttribute, setHidden, setStyle, setText, share } from "./dom.js";
 
 /*
- * A column: id, title, and either text(row), with exact(row) for its title attribute, or create() and update(node, row)
- * for a cell of its own; sort(row), a number or string; isText: left-aligned and sorted from a to z; rank: 1 is shown on
- * every screen, 4 only on a wide one.
+ * A column: id and title; text(row), and if wanted exact(row) for the title attribute and mark(row) for data-mark, or, for
+ * a cell of its own, create() and update(node, row); sort(row), a number or string; isText: left-aligned and sorted from
+ * a to z; rank: 1 is shown on every screen, 4 only on a wide one.
  */
 function makeHeading(column, onSort) {
 	const hint = column.hint ? { title: column.hint } : {};
@@ -42,6 +42,8 @@ function updateRow(columns, row, data) {
 			column.update(cell.firstChild, data);
 		else
 			setText(cell, column.text(data));
+		if (column.mark)
+			setAttribute(cell, "data-mark", column.mark(data));
 		if (column.exact)
 			setAttribute(cell, "title", column.exact(data));
 	});
@@ -133,11 +135,6 @@ export function createBar() {
 }
 
 export function updateBar(bar, row, largest) {
-	const width = (value) => `${largest > 0 ? ((100 * value) / largest).toFixed(2) : "0.00"}%`;
-
-	for (const [node, value] of [[bar.firstChild, row.used_bytes], [bar.lastChild, row.cached_bytes]])
-		if (node.dataset.width !== width(value)) {
-			node.dataset.width = width(value);
-			node.style.width = width(value);
-		}
+	setStyle(bar.firstChild, "width", share(row.used_bytes, largest));
+	setStyle(bar.lastChild, "width", share(row.cached_bytes, largest));
 }

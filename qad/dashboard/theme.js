@@ -5,15 +5,15 @@
 "use strict";
 (() => {
 	const KEY = "qad-theme";
-	const CHOICES = ["system", "light", "dark"];
+	const CHOICES = ["auto", "light", "dark"];
 	const root = document.documentElement;
 
 	function read() {
 		try {
 			const kept = localStorage.getItem(KEY);
-			return CHOICES.includes(kept) ? kept : "system";
+			return CHOICES.includes(kept) ? kept : "auto";
 		} catch {
-			return "system"; /* storage is switched off */
+			return "auto"; /* storage is switched off */
 		}
 	}
 
@@ -26,7 +26,7 @@
 	}
 
 	function apply(choice) {
-		if (choice === "system")
+		if (choice === "auto")
 			root.removeAttribute("data-theme");
 		else
 			root.dataset.theme = choice;

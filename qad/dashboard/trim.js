@@ -22,7 +22,7 @@ export function createTrim({ pid, onDone }) {
 	const form = make("form", { method: "dialog" }, make("label", { for: "token" }, "Token"), input, wrong,
 		make("div", { class: "buttons" }, cancel, make("button", { class: "primary" }, "Trim")));
 	const dialog = make("dialog", { "aria-labelledby": "token-title" }, make("h2", { id: "token-title" }, "Trim this process"),
-		make("p", {}, "qad wants a token for that: the one it was started with (--http-allow-trim). It is kept until this page is closed."), form);
+		make("p", {}, "qad wants the token for that, from the file of its --http-token-file. It is kept until this page is closed, and nowhere else."), form);
 	const element = make("div", { class: "trim", hidden: true }, said, button, dialog);
 
 	function askForToken(message) {

@@ -1,14 +1,14 @@
 """Clients that share no code with proto/, each written from docs/PROTOCOL.md, against the real qad and a real target."""
 
 import json
-import shutil
 import subprocess
 import sys
 
 import pytest
 from pynvim import msgpack_rpc
 
-from conftest import BUILD, REPO, assert_sums, wait_until
+import npm
+from conftest import REPO, assert_sums, wait_until
 
 CLIENTS = REPO / "tests" / "clients"
 
@@ -25,21 +25,7 @@ def doc(qad, target, qactl):
 @pytest.fixture(scope="session")
 def javascript():
     """The JavaScript client with what its lock file says; after the first time without the network."""
-    folder = BUILD / "tests" / "clients"
-    lock = CLIENTS / "package-lock.json"
-    installed = folder / "package-lock.json"
-    if not (folder / "node_modules").is_dir() or installed.read_bytes() != lock.read_bytes():
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        shutil.copy(CLIENTS / "package.json", folder)
-        shutil.copy(lock, folder)
-        done = subprocess.run(["npm", "ci", "--prefer-offline", "--no-audit", "--no-fund"], cwd=folder, timeout=120,
-                              capture_output=True, text=True)
-        if done.returncode != 0:
-            shutil.rmtree(folder)
-        assert done.returncode == 0, done.stdout + done.stderr
-    shutil.copy(CLIENTS / "client.mjs", folder)
-    return ["node", folder / "client.mjs"]
+    return ["node", npm.installed(CLIENTS) / "client.mjs"]
 
 
 @pytest.fixture(params=["python", "javascript"])
