@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* A name wants so much before bars grow. */
-enum { NAME_WIDTH = 28 };
+enum { NAME_WIDTH = 24 };
 
 /* The best rank among those not taken yet; -1: all are. */
 static int best_left(const struct column_set *set, const bool *is_tried)

@@ -29,17 +29,28 @@ static void format_bytes(const void *row, uint64_t bytes, char *cell, size_t cel
 		snprintf(cell, cell_bytes, "-");
 }
 
+/* Rounded; what is below or above its range is its end. */
+static uint64_t whole(double number)
+{
+	return number >= 1e19 ? (uint64_t)1e19 : number > 0 ? (uint64_t)(number + 0.5) : 0;
+}
+
+void columns_format_rate(double rate, char *text, size_t text_bytes)
+{
+	size_format_count_brief(whole(rate), text, text_bytes);
+}
+
 static void format_rate(const void *row, double rate, char *cell, size_t cell_bytes)
 {
 	if (process_of(row)->has_rates)
-		size_format_count_brief((uint64_t)(rate + 0.5), cell, cell_bytes);
+		columns_format_rate(rate, cell, cell_bytes);
 	else
 		snprintf(cell, cell_bytes, "-");
 }
 
 void columns_format_growth(double bytes_s, char *text, size_t text_bytes)
 {
-	uint64_t size = (uint64_t)((bytes_s < 0 ? -bytes_s : bytes_s) + 0.5);
+	uint64_t size = whole(bytes_s < 0 ? -bytes_s : bytes_s);
 	char number[SIZE_TEXT];
 
 	size_format_brief(size, number, sizeof(number));
@@ -192,10 +203,10 @@ static const struct column process_columns[] = {
 	{"ALLOC/S", "allocs", COLUMN_TEXT, TABLE_RIGHT, 7, 0, 10, true, format_allocs, value_allocs},
 	{"FREE/S", "frees", COLUMN_TEXT, TABLE_RIGHT, 6, 0, 11, true, format_frees, value_frees},
 	{"GROW/S", "growth", COLUMN_TEXT, TABLE_RIGHT, 6, 0, 8, true, format_growth, value_growth},
-	{"5 MIN", NULL, COLUMN_TREND, TABLE_LEFT, 6, 30, 9, false, NULL, NULL},
+	{"5 MIN", NULL, COLUMN_TREND, TABLE_LEFT, 8, 30, 9, false, NULL, NULL},
 	{"THREADS", "threads", COLUMN_TEXT, TABLE_RIGHT, 7, 0, 16, true, format_threads, value_threads},
 	{"STATE", "state", COLUMN_TEXT, TABLE_LEFT, 6, 0, 15, false, format_state, NULL},
-	{"COMMAND", "command", COLUMN_TEXT, TABLE_LEFT, 10, 0, 2, false, format_command, NULL},
+	{"COMMAND", "command", COLUMN_TEXT, TABLE_LEFT, 14, 0, 2, false, format_command, NULL},
 };
 enum { PROCESS_COLUMNS = sizeof(process_columns) / sizeof(*process_columns) };
 _Static_assert((int)PROCESS_COLUMNS <= (int)COLUMNS_MOST, "views have room for these");

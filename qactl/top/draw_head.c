@@ -104,8 +104,8 @@ static void draw_rates(const struct top *top, int y)
 	if (y >= top->layout.head)
 		return;
 	if (process->has_rates) {
-		size_format_count_brief((uint64_t)(process->allocs_s + 0.5), allocs, sizeof(allocs));
-		size_format_count_brief((uint64_t)(process->frees_s + 0.5), frees, sizeof(frees));
+		columns_format_rate(process->allocs_s, allocs, sizeof(allocs));
+		columns_format_rate(process->frees_s, frees, sizeof(frees));
 		columns_format_growth(process->growth_s, growth, sizeof(growth));
 	}
 	snprintf(line, sizeof(line), "allocs/s %s  frees/s %s  growth/s %s  threads %" PRIu64, allocs, frees, growth,

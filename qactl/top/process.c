@@ -11,6 +11,9 @@
 /* Figures closer together than this say nothing about a rate. */
 enum { RATE_LEAST_MS = 20 };
 
+/* Older ones are not told apart. */
+enum { MOST_AGE_MS = 1000000000 };
+
 static int by_pid(const void *left, const void *right)
 {
 	const struct process *a = left, *b = right;
@@ -76,7 +79,7 @@ static void set(struct process *process, const struct target *target, const stru
 {
 	memset(process, 0, sizeof(*process));
 	process->target = *target;
-	process->figures_ms = now_ms - (int64_t)target->age_ms;
+	process->figures_ms = now_ms - (int64_t)(target->age_ms < MOST_AGE_MS ? target->age_ms : MOST_AGE_MS);
 	if (before) {
 		process->trend = before->trend;
 		process->is_history_asked = before->is_history_asked;

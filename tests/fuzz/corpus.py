@@ -55,6 +55,8 @@ TARGET = {"pid": 7, "uid": 0, "command": "fuzz", "name": "n\x1b[2J", "uptime_s":
 ANSWERS = {
     "answer-ps": [1, 2, None, {"targets": [{**TARGET, **figures(TOTALS)}, TARGET]}],
     "answer-stats": [1, 2, None, {**TARGET, **figures(TOTALS), "classes": [{"name": "pool", **figures(CLASS)}]}],
+    "answer-history": [1, 2, None, {"pid": 7, "points": 3, "first_age_s": 12, "used_bytes": [1, None, 3],
+                                    "cached_bytes": [4, None, 6], "rss_bytes": [7, None, 9]}],
     "answer-trim": [1, 2, None, {"pid": 7, "command": "c", "name": "", **figures(TRIM), "rss_before_bytes": 9,
                                  "rss_after_bytes": 8}],
     "answer-map": [1, 2, None, {**TARGET, "page_size": 65536, "classes": [

@@ -15,6 +15,7 @@
 #include "protocol.h"
 #include "read.h"
 #include "stats_read.h"
+#include "top/process.h"
 #include "trim_table.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -92,6 +93,23 @@ static void show_list(const msgpack_object *body)
 	}
 }
 
+/* As qactl top takes figures of all targets, twice, and the history of one. */
+static void show_top(const msgpack_object *body)
+{
+	struct process_list list = {0};
+	struct process process;
+	int8_t levels[TREND_POINTS];
+	const char *bad;
+
+	process_list_take(&list, body, 1000000, &bad);
+	process_list_take(&list, body, 1001000, &bad);
+	process_list_finish(&list);
+	memset(&process, 0, sizeof(process));
+	process_take_history(&process, body, 1000000);
+	for (int columns = 1; columns <= TREND_POINTS; columns++)
+		trend_levels(&process.trend, TREND_HELD, 1000000, columns, levels);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	struct qp_message message;
@@ -106,6 +124,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	show_trim(&message.body);
 	show_list(&message.body);
 	show_map(&message.body);
+	show_top(&message.body);
 	qp_message_finish(&message);
 	return 0;
 }
