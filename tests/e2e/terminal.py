@@ -1,6 +1,5 @@
 """A real terminal for a test: a tmux server of its own, keys sent, screens read."""
 
-import os
 import re
 import shlex
 import subprocess
@@ -112,7 +111,3 @@ class Terminal:
     def end(self):
         subprocess.run(["tmux", "-S", str(self.socket), "kill-server"], capture_output=True, timeout=60, check=False)
         assert_no_report(self.errors, "qactl")
-
-
-def is_running(pid):
-    return os.path.exists(f"/proc/{pid}")
