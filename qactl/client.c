@@ -157,8 +157,9 @@ int client_open(struct client *client, const char *socket_path)
 	const struct qp_message *message;
 	int error = client_connect(client, socket_path, false);
 
-	if (error == 0)
-		error = client_ask(client, client_begin_hello(client), CLIENT_CONNECT_MS, &message);
+	if (error < 0)
+		return error;
+	error = client_ask(client, client_begin_hello(client), CLIENT_CONNECT_MS, &message);
 	return error < 0 ? error : client_take_hello(client, message);
 }
 

@@ -53,25 +53,26 @@ void size_format_count(uint64_t count, char *text, size_t text_bytes)
 	snprintf(text, text_bytes, "%.1f%c", value, units[unit]);
 }
 
-/* next: how many of a unit make one of the next; units begins with that of 1, a space. */
+/* next: how many of a unit make one of the next; of units the first is that of 1, a space: none. */
 static void format_brief(uint64_t number, unsigned next, const char *units, char *text, size_t text_bytes)
 {
 	double value = (double)number;
+	const char *unit = units;
 
 	/* 1023.5 would be printed as 1024. */
-	while (value >= (*units == ' ' ? next : next - 0.5) && units[1]) {
+	while (value >= (unit == units ? next : next - 0.5) && unit[1]) {
 		value /= next;
-		units++;
+		unit++;
 	}
-	if (*units == ' ')
+	if (number == 0 || *unit == ' ')
 		snprintf(text, text_bytes, "%" PRIu64, number);
 	else
-		snprintf(text, text_bytes, "%.*f%c", value < 99.95 ? 1 : 0, value, *units);
+		snprintf(text, text_bytes, "%.*f%c", unit > units && value < 99.95 ? 1 : 0, value, *unit);
 }
 
 void size_format_brief(uint64_t bytes, char *text, size_t text_bytes)
 {
-	format_brief(bytes, 1024, " KMGTPE", text, text_bytes);
+	format_brief(bytes, 1024, "BKMGTPE", text, text_bytes);
 }
 
 void size_format_count_brief(uint64_t count, char *text, size_t text_bytes)

@@ -19,7 +19,7 @@ void size_format_short(uint64_t bytes, char *text, size_t text_bytes);
 /* A count, in 7 characters at most: "999999", "1.0M", "23.4G" in powers of 1,000. */
 void size_format_count(uint64_t count, char *text, size_t text_bytes);
 
-/* Both in 5 characters at most, for a narrow screen: "512", "1.5K", "121M"; "999", "1.5k", "121k". */
+/* Both in 5 characters at most, for a narrow screen: "512B", "1.5K", "121M"; "999", "1.5k", "121k". */
 void size_format_brief(uint64_t bytes, char *text, size_t text_bytes);
 void size_format_count_brief(uint64_t count, char *text, size_t text_bytes);
 

@@ -30,14 +30,22 @@ static char *read_long_string(struct qp_reader *reader, const char *key)
 	return text;
 }
 
+/* Many targets have the same user, and who asks for each of thousands reads /etc/passwd as often: the last is kept. */
 static void read_user(struct target *target)
 {
-	const struct passwd *entry = getpwuid((uid_t)target->uid);
+	static uint64_t last_uid = UINT64_MAX;
+	static char last_user[sizeof(target->user)];
 
-	if (entry)
-		snprintf(target->user, sizeof(target->user), "%s", entry->pw_name);
-	else
-		snprintf(target->user, sizeof(target->user), "%" PRIu64, target->uid);
+	if (target->uid != last_uid) {
+		const struct passwd *entry = getpwuid((uid_t)target->uid);
+
+		if (entry)
+			snprintf(last_user, sizeof(last_user), "%s", entry->pw_name);
+		else
+			snprintf(last_user, sizeof(last_user), "%" PRIu64, target->uid);
+		last_uid = target->uid;
+	}
+	memcpy(target->user, last_user, sizeof(target->user));
 }
 
 void target_read(struct qp_reader *reader, struct target *target)

@@ -18,9 +18,9 @@
 struct process {
 	struct target target;
 	int64_t figures_ms;                 /* when the figures were those of the process */
-	bool has_rates;                     /* what follows is known */
-	double allocs_s, frees_s, growth_s; /* a second; growth: of held, in bytes */
+	double allocs_s, frees_s, growth_s; /* rates, a second; growth: of held, in bytes */
 	struct trend trend;
+	bool has_rates; /* they are known */
 	bool is_history_asked;
 };
 
