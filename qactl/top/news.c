@@ -101,12 +101,12 @@ static void take_trim(struct top *top, const struct qp_message *message)
 	}
 	target_label(trim.command, trim.name, label, sizeof(label));
 	size_format(trim.figures.returned_bytes, sizes[0], sizeof(sizes[0]));
-	size_format(trim.figures.cached_before_bytes, sizes[1], sizeof(sizes[1]));
-	size_format(trim.figures.cached_after_bytes, sizes[2], sizeof(sizes[2]));
-	size_format(trim.rss_before_bytes, sizes[3], sizeof(sizes[3]));
-	size_format(trim.rss_after_bytes, sizes[4], sizeof(sizes[4]));
+	size_format_brief(trim.rss_before_bytes, sizes[1], sizeof(sizes[1]));
+	size_format_brief(trim.rss_after_bytes, sizes[2], sizeof(sizes[2]));
+	size_format_brief(trim.figures.cached_before_bytes, sizes[3], sizeof(sizes[3]));
+	size_format_brief(trim.figures.cached_after_bytes, sizes[4], sizeof(sizes[4]));
 	size_format_duration(trim.figures.duration_us, duration, sizeof(duration));
-	top_say(top, "Returned %s in %s: %s, %s; cached %s -> %s, rss %s -> %s", sizes[0], duration, label, who,
+	top_say(top, "Returned %s in %s: %s, %s; rss %s -> %s, cached %s -> %s", sizes[0], duration, label, who,
 		sizes[1], sizes[2], sizes[3], sizes[4]);
 }
 
