@@ -235,3 +235,13 @@ def test_qad_load_prints_what_it_promises():
     assert load["notifications"] >= 3 and load["dropped_peers"] > 0
     for words in (["--targets", "0"], ["--rate", "x"], ["extra"], ["--no-such"]):
         assert run(BENCH / "qad-load", *words).returncode == 64
+
+
+def test_what_qad_costs_its_targets_is_told():
+    done = run(REPO / "bench" / "in-the-way", "--build", BUILD, "--targets", "3", "--rounds", "1", "--seconds", "0.1", "--json")
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    numbers = json.loads(done.stdout)
+    assert len(numbers["rates"]) == 7 and numbers["rates"][0]["way"] == "no qad" and numbers["rates"][0]["ratio"] == 1
+    assert all(row["per_second"] > 0 and row["per_cpu_second"] > 0 for row in numbers["rates"])
+    assert numbers["back"]["rounds"] == 4 and 0 < numbers["back"]["p50_s"] <= numbers["back"]["max_s"]
+    assert run(REPO / "bench" / "in-the-way", "--rounds", "0").returncode == 2
