@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """Sums what script/test ran, from a file of steps, and ends with the line "N passed, N failed".
 
-A step is a line of "name<TAB>exit code<TAB>JUnit file or empty". Without a file a step is one test. With one, its cases
-count; a step that failed though no case did (a crash, an error before the first test), that wrote no file or ran no case
-counts as one that failed: what did not run has not passed. Exit 1 when anything failed or nothing ran.
+A step is a line of "name<TAB>exit code<TAB>JUnit file or empty<TAB>seconds<TAB>processor seconds"; the code of one that could not
+run says so in words. Without a file a step is one test. With one, its cases count; a step that failed though no case did (a
+crash, an error before the first test), that wrote no file or ran no case counts as one that failed: what did not run has
+not passed. Exit 1 when anything failed or nothing ran.
 """
 
 import sys
@@ -22,6 +23,10 @@ def count_cases(path):
 
 
 def count_step(name, code, path):
+    """(passed, failed names); a code that is no number tells why the step did not run."""
+    if not code.lstrip("-").isdigit():
+        return 0, [f"{name} ({code})"]
+    code = int(code)
     if not path:
         return (1, []) if code == 0 else (0, [f"{name} (exit {code})"])
     try:
@@ -40,9 +45,9 @@ def main(steps_path):
     passed, failed = 0, []
     with open(steps_path) as steps:
         for line in steps:
-            name, code, path = line.rstrip("\n").split("\t")
-            step_passed, step_failed = count_step(name, int(code), path)
-            print(f"{name:24} {step_passed:5} passed {len(step_failed):5} failed")
+            name, code, path, wall_s, cpu_s = line.rstrip("\n").split("\t")
+            step_passed, step_failed = count_step(name, code, path)
+            print(f"{name:24} {step_passed:5} passed {len(step_failed):5} failed {wall_s:>8} s {cpu_s:>8} s of a processor")
             passed += step_passed
             failed += step_failed
     for what in failed:

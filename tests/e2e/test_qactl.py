@@ -1,5 +1,6 @@
 """qactl's command line, its exit codes and what it says when something is wrong; qad is a fake one here."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -150,23 +151,29 @@ def run_as(uid, *words, groups=None, **environment):
 
 
 @pytest.fixture
-def someones_directory():
-    """/tmp/qad-UID of a user who does not exist, made by somebody else before."""
-    path = "/tmp/qad-64998"
-    os.mkdir(path)
-    yield path
+def someone():
+    """A user who does not exist, and its /tmp/qad-UID, made by somebody else before. Other tests may do so at the same time."""
+    for uid in range(64_000, 64_900):
+        path = f"/tmp/qad-{uid}"
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path)
+            break
+    else:
+        pytest.fail("tests that were killed left all of /tmp/qad-64000 to 64899: remove them")
+    yield uid, path
     shutil.rmtree(path)
 
 
-def test_a_directory_in_tmp_that_is_anothers_is_not_trusted(fake, someones_directory):
+def test_a_directory_in_tmp_that_is_anothers_is_not_trusted(fake, someone):
+    uid, someones_directory = someone
     fake(path=someones_directory + "/qad.sock")
     os.chmod(someones_directory + "/qad.sock", 0o666)
-    result = run_as(64998, "ps", XDG_RUNTIME_DIR=None)
+    result = run_as(uid, "ps", XDG_RUNTIME_DIR=None)
     assert result.returncode == 69
     assert f"{someones_directory}/qad.sock: not used: its directory must belong to you" in result.stderr
-    os.chown(someones_directory, 64998, 64998)
+    os.chown(someones_directory, uid, uid)
     os.chmod(someones_directory, 0o700)
-    assert run_as(64998, "ps", XDG_RUNTIME_DIR=None).returncode == 0
+    assert run_as(uid, "ps", XDG_RUNTIME_DIR=None).returncode == 0
 
 
 @pytest.mark.parametrize("how", ["option", "variable"])
