@@ -22,8 +22,9 @@ BUILD = pathlib.Path(os.environ.get("QA_BUILD") or REPO / "build").resolve()
 SANITIZER_REPORT = re.compile(r"(Address|Leak|Thread|UndefinedBehavior)Sanitizer|runtime error:")
 # Sanitizers make everything slower; a deadline only bounds a failure, so a long one costs nothing.
 DEADLINE = 30.0
+IS_SANITIZED = bool(os.environ.get("QA_SANITIZED"))
 # Of what has to be there within a second. A sanitizer's build is several times slower.
-SECOND = 10.0 if os.environ.get("QA_SANITIZED") else 1.0
+SECOND = 10.0 if IS_SANITIZED else 1.0
 
 
 def wait_until(predicate, timeout=DEADLINE, what="the condition"):
@@ -207,6 +208,28 @@ class Target:
         self.send("quit")
         assert self.process.wait(DEADLINE) == 0, self.errors()
         assert_no_report(self.error_path, "the target")
+
+
+def agent_state(program):
+    task = program.agent_task()
+    return task and (task / "stat").read_text().rsplit(")", 1)[1].split()[0]
+
+
+def wait_asleep(program):
+    wait_until(lambda: agent_state(program) == "S", what="the agent to sleep")
+
+
+def wait_watching(program):
+    """Until it sleeps on inotify, which it does without when it is young."""
+    def is_watching():
+        task = program.agent_task()
+        try:
+            return task and "anon_inode:inotify" in [os.readlink(entry) for entry in (task / "fd").iterdir()]
+        except FileNotFoundError:  # closed meanwhile
+            return False
+
+    wait_until(is_watching, what="the agent to watch")
+    wait_asleep(program)
 
 
 @pytest.fixture

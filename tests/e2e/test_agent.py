@@ -9,7 +9,7 @@ import time
 import msgpack
 import pytest
 
-from conftest import wait_until
+from conftest import wait_asleep, wait_until, wait_watching
 
 DEADLINE = 30.0
 
@@ -107,28 +107,6 @@ def server_at():
 @pytest.fixture
 def server(server_at, socket_path):
     return server_at(socket_path)
-
-
-def agent_state(program):
-    task = program.agent_task()
-    return task and (task / "stat").read_text().rsplit(")", 1)[1].split()[0]
-
-
-def wait_asleep(program):
-    wait_until(lambda: agent_state(program) == "S", what="the agent to sleep")
-
-
-def wait_watching(program):
-    """Until it sleeps on inotify, which it does without when it is young."""
-    def is_watching():
-        task = program.agent_task()
-        try:
-            return task and "anon_inode:inotify" in [os.readlink(entry) for entry in (task / "fd").iterdir()]
-        except FileNotFoundError:  # closed meanwhile
-            return False
-
-    wait_until(is_watching, what="the agent to watch")
-    wait_asleep(program)
 
 
 def cpu_ticks(program):

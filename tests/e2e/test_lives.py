@@ -14,7 +14,8 @@ import time
 import msgpack
 import pytest
 
-from conftest import BUILD, SECOND, clean_environment, row_of, stop_process, wait_until
+from conftest import (BUILD, IS_SANITIZED, SECOND, clean_environment, row_of, stop_process, wait_asleep, wait_until,
+                      wait_watching)
 
 
 def known_pids(qactl, **environment):
@@ -234,7 +235,7 @@ def test_an_idle_agent_is_not_woken(qad, target, stats):
     stats(program.pid)
     other = target()
     stats(other.pid)
-    wait_until(lambda: agent_state(program) == "S", what="the agent to sleep")
+    wait_asleep(program)
     before = agent_switches(program)
     end = time.monotonic() + 1.0
     while time.monotonic() < end:
@@ -242,13 +243,9 @@ def test_an_idle_agent_is_not_woken(qad, target, stats):
     assert agent_switches(program) == before
 
 
-def agent_state(program):
-    return (program.agent_task() / "stat").read_text().rsplit(")", 1)[1].split()[0]
-
-
 def test_without_qad_the_agent_sleeps_and_the_program_runs(target):
     program = target()
-    wait_until(lambda: program.agent_task() and agent_state(program) == "S", what="the agent to sleep")
+    wait_watching(program)  # it wakes up once for that, half a second old
     before = agent_switches(program)
     program.ask("load 2 200000")
     assert agent_switches(program) == before
@@ -336,7 +333,7 @@ def test_fork_of_a_program_with_threads(qad, target, qactl, stats):
 
 def wait_for_runtime(qactl, pid):
     """gcc 12's AddressSanitizer does not release its locks over fork: no thread of the process may be just starting."""
-    if os.environ.get("QA_SANITIZED"):
+    if IS_SANITIZED:
         wait_known(qactl, pid)
 
 

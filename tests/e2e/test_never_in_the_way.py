@@ -15,10 +15,10 @@ import threading
 import pytest
 
 import wire
-from conftest import BUILD, is_connectable, wait_until
+from conftest import BUILD, IS_SANITIZED, is_connectable, wait_until
 
-TARGETS, THREADS, OPERATIONS = 20, 2, 20_000
-RESTARTS = int(os.environ.get("QA_RESTARTS", "40"))
+TARGETS, THREADS, OPERATIONS = 20, 2, 4_000 if IS_SANITIZED else 20_000
+RESTARTS = int(os.environ.get("QA_RESTARTS", "20"))
 # Twenty programs at full speed on few processors, and sanitizers: a second is asked for of an idle machine (test_lives.py).
 BACK_S = 20.0
 

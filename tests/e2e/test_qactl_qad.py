@@ -94,6 +94,7 @@ def test_a_stopped_target_that_never_answered(serving, qactl):
     assert (row["PID"], row["HELD"], row["STATE"]) == (str(one.pid), "-", "silent")
 
 
+@pytest.mark.plain_only  # half a minute, of qactl's time and qad's
 def test_trim_of_a_stopped_target_does_not_hold_up_the_others(serving, qactl):
     """Waits out qad's deadline of 30 s, which must come before qactl's own."""
     one, others = serving(), [serving() for _ in range(20)]
@@ -154,6 +155,7 @@ def test_names_reach_the_client_whole(serving, qactl, name):
     assert len(table_of(qactl("ps", LC_ALL="C.UTF-8").out, "PID")) == 1
 
 
+@pytest.mark.plain_only  # half a minute; test_qactl_output.py has as many without qad
 def test_a_thousand_targets(serving, qactl):
     made = [serving() for _ in range(1000)]
     wait_known(qactl, *made)

@@ -15,7 +15,7 @@ import pytest
 import wire
 from conftest import stop_process, targets_of, wait_for_target, wait_until
 
-HELLO_S, STATS_S, TRIM_S = 2.0, 2.0, 30.0
+HELLO_S, STATS_S, TRIM_S = 2.0, 2.0, 5.0  # that of trim is set, so that nobody need wait for its usual 30 s
 KIB, MIB = 1 << 10, 1 << 20
 
 
@@ -23,7 +23,7 @@ KIB, MIB = 1 << 10, 1 << 20
 def qad(qad_factory):
     """As the usual one, but AddressSanitizer does not keep what was freed: some tests look at resident memory."""
     options = [os.environ.get("ASAN_OPTIONS"), "quarantine_size_mb=0", "thread_local_quarantine_size_kb=0"]
-    qad = qad_factory().start(ASAN_OPTIONS=":".join(filter(None, options)))
+    qad = qad_factory().start("--limit", f"trim_ms={TRIM_S * 1000:.0f}", ASAN_OPTIONS=":".join(filter(None, options)))
     yield qad
     print(qad.log())  # pytest shows it when the test failed
     qad.stop()

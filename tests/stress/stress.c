@@ -13,7 +13,7 @@
 
 #include "heap.h"
 
-enum { CHILD_SECONDS = STRESS_TIMES(100, 300) };
+enum { CHILD_SECONDS = TIMES(100, 300) };
 
 /*
  * A child of a program with threads may have threads, and has not joined those that are its parent's. ThreadSanitizer
@@ -40,7 +40,7 @@ void stress_expect(uint64_t a, const char *relation, uint64_t b, const char *tex
 
 void stress_watch(unsigned seconds)
 {
-	alarm(STRESS_TIMES(seconds, seconds * 5));
+	alarm(TIMES(seconds, seconds * 5));
 }
 
 int stress_wait(pid_t pid)

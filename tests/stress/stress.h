@@ -16,25 +16,7 @@
 #include <sys/types.h>
 
 #include "qa.h"
-
-#if defined(__has_feature)
-#define STRESS_HAS_FEATURE(name) __has_feature(name)
-#else
-#define STRESS_HAS_FEATURE(name) 0
-#endif
-#if defined(__SANITIZE_THREAD__) || STRESS_HAS_FEATURE(thread_sanitizer)
-#define STRESS_TSAN 1
-#else
-#define STRESS_TSAN 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || STRESS_HAS_FEATURE(address_sanitizer)
-#define STRESS_SANITIZED 1
-#else
-#define STRESS_SANITIZED STRESS_TSAN
-#endif
-
-/* How often: plain, and in a build with a sanitizer, where everything takes some ten times as long. */
-#define STRESS_TIMES(plain, sanitized) (STRESS_SANITIZED ? (sanitized) : (plain))
+#include "sanitizer.h"
 
 /* Both operands are counts or bytes. */
 #define expect_equal(a, b) stress_expect((uint64_t)(a), "==", (uint64_t)(b), #a " == " #b, __FILE__, __LINE__)

@@ -169,7 +169,7 @@ static _Atomic uintptr_t exchange[64];
 static void *churn(void *argument)
 {
 	uint64_t random = (uintptr_t)argument;
-	for (int i = 0; i < STRESS_TIMES(200000, 20000); i++) {
+	for (int i = 0; i < TIMES(200000, 20000); i++) {
 		void *block = qa_malloc(200);
 		stress_fill(block, 200, 6);
 		void *other = (void *)atomic_exchange(&exchange[stress_random(&random) % 64], (uintptr_t)block);
@@ -185,7 +185,7 @@ static void under_load(void)
 	pthread_t threads[4];
 	for (uintptr_t i = 0; i < COUNT(threads); i++)
 		pthread_create(&threads[i], NULL, churn, (void *)(i + 1));
-	for (int i = 0; i < STRESS_TIMES(30, 10); i++) {
+	for (int i = 0; i < TIMES(30, 10); i++) {
 		qa_trim(NULL, NULL);
 		stress_in_child(the_child_works);
 	}

@@ -12,7 +12,7 @@
 #include "size_class.h"
 #include "transfer.h"
 
-enum { THREADS = STRESS_TIMES(400, 100), ALL_CLASSES = QA_CLASSES_, FULL_CACHES = 32, DEFAULT_BYTES = 2 << 20 };
+enum { THREADS = TIMES(400, 64), ALL_CLASSES = QA_CLASSES_, FULL_CACHES = 32, DEFAULT_BYTES = 2 << 20 };
 
 static pthread_barrier_t barrier;
 static pthread_t threads[THREADS];
@@ -131,7 +131,7 @@ static void caches_of_early_threads_shrink(uint64_t total_bytes)
 	expect_equal(stress_figures().held_bytes, 0);
 }
 
-enum { MANY = STRESS_TIMES(300, 40) };
+enum { MANY = TIMES(300, 40) };
 static pthread_barrier_t all_did;
 
 /* Takes one block of each class, in turn after someone left whole batches between the threads. */

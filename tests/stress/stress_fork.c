@@ -148,7 +148,7 @@ static void child(void)
 static void test_a_thousand_forks(void **state)
 {
 	(void)state;
-	enum { FORKS = STRESS_TIMES(1000, 50) };
+	enum { FORKS = TIMES(1000, 50) };
 	int lost = 0;
 
 	for (int i = 0; i < OWN; i++)
@@ -158,7 +158,7 @@ static void test_a_thousand_forks(void **state)
 		pid_t pid = fork();
 		assert_true(pid >= 0);
 		if (pid == 0) {
-			alarm(STRESS_TIMES(60, 100));
+			alarm(TIMES(60, 100));
 			child();
 		}
 		int code = stress_wait(pid);
@@ -193,18 +193,18 @@ static void child_with_threads(void)
 static void test_a_child_forks(void **state)
 {
 	(void)state;
-	if (!STRESS_TSAN) /* which can not start a thread in the child of a parent that has some */
+	if (!SANITIZED_TSAN) /* which can not start a thread in the child of a parent that has some */
 		start_threads();
-	for (int i = 0; i < STRESS_TIMES(5, 2); i++)
+	for (int i = 0; i < TIMES(5, 2); i++)
 		stress_in_child(child_with_threads);
-	if (!STRESS_TSAN)
+	if (!SANITIZED_TSAN)
 		end_threads();
 }
 
 static void *fork_and_wait(void *argument)
 {
 	(void)argument;
-	for (int i = 0; i < STRESS_TIMES(25, 3); i++)
+	for (int i = 0; i < TIMES(25, 3); i++)
 		stress_in_child(grandchild);
 	return NULL;
 }
@@ -241,7 +241,7 @@ static void test_spawn_and_vfork(void **state)
 {
 	(void)state;
 	start_threads();
-	for (int i = 0; i < STRESS_TIMES(100, 10); i++) {
+	for (int i = 0; i < TIMES(100, 10); i++) {
 		pid_t pid;
 		void *block = qa_malloc(OWN_BYTES);
 		stress_fill(block, OWN_BYTES, 2);

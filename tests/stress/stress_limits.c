@@ -118,14 +118,14 @@ static void limit(int resource, uint64_t bytes)
 /* With a sanitizer the program has terabytes of address space from the start: so much more, then. */
 static void case_address_space(void)
 {
-	if (STRESS_SANITIZED)
+	if (SANITIZED)
 		limit(RLIMIT_AS, status_bytes("VmSize") + LIMIT_BYTES);
 	fill_the_machine();
 }
 
 static void limit_address_space(void)
 {
-	if (!STRESS_SANITIZED)
+	if (!SANITIZED)
 		limit(RLIMIT_AS, LIMIT_BYTES);
 }
 
@@ -239,7 +239,7 @@ static void case_mappings_at_first(void)
 /* All memory, now and later; where that is not allowed, or a sanitizer has too much, some of the blocks. */
 static void lock_memory(size_t count)
 {
-	if (!STRESS_SANITIZED && mlockall(MCL_CURRENT | MCL_FUTURE) == 0)
+	if (!SANITIZED && mlockall(MCL_CURRENT | MCL_FUTURE) == 0)
 		return;
 	uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
 	for (size_t i = 0; i < count && i < 500; i++)
@@ -304,7 +304,7 @@ static const struct stress_case cases[] = {
 };
 
 /* ThreadSanitizer itself ends the program when the kernel has no mapping for it: not the last two, then. */
-enum { CASES = STRESS_TSAN ? COUNT(cases) - 2 : COUNT(cases) };
+enum { CASES = SANITIZED_TSAN ? COUNT(cases) - 2 : COUNT(cases) };
 
 static void test_limit(void **state)
 {

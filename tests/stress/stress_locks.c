@@ -36,7 +36,7 @@ static void *make_pools(void *argument)
 {
 	char name[32];
 	snprintf(name, sizeof name, "pool %p", argument);
-	for (int i = 0; i < STRESS_TIMES(3000, 300); i++) {
+	for (int i = 0; i < TIMES(3000, 300); i++) {
 		size_t size = 16u << (i % 8);
 		struct qa_pool *pool = qa_pool_create(name, size, 16);
 		expect_true(pool != NULL);
@@ -69,7 +69,7 @@ static void test_pools_trims_and_forks(void **state)
 	pthread_create(&threads[1], NULL, read_on_and_on, NULL);
 	pthread_create(&threads[2], NULL, make_pools, (void *)1);
 	pthread_create(&threads[3], NULL, make_pools, (void *)2);
-	for (int i = 0; i < STRESS_TIMES(100, 20); i++)
+	for (int i = 0; i < TIMES(100, 20); i++)
 		stress_in_child(check_child);
 	for (int i = 2; i < 4; i++)
 		pthread_join(threads[i], NULL);
@@ -103,7 +103,7 @@ static uint64_t held_bytes(void)
 static void test_a_long_trim_gives_way(void **state)
 {
 	(void)state;
-	enum { BLOCKS = STRESS_TIMES(100, 50) * CHUNK_BYTES / (16 << 10), TURNS = 4 };
+	enum { BLOCKS = TIMES(100, 50) * CHUNK_BYTES / (16 << 10), TURNS = 4 };
 	void **blocks = calloc(BLOCKS, sizeof *blocks);
 	for (int round = 0; round < 2; round++) {
 		unsigned turns = 0;
@@ -140,7 +140,7 @@ static void *fill_chunks(void *argument)
 	enum { BLOCKS = 4 * CHUNK_BYTES / (16 << 10) };
 	void **blocks = calloc(BLOCKS, sizeof *blocks);
 	(void)argument;
-	for (int round = 0; round < STRESS_TIMES(3000, 100); round++) {
+	for (int round = 0; round < TIMES(3000, 100); round++) {
 		for (int i = 0; i < BLOCKS; i++)
 			stress_fill(blocks[i] = qa_malloc(16 << 10), 64, 1);
 		for (int i = 0; i < BLOCKS; i++) {
@@ -157,7 +157,7 @@ static void *map_large(void *argument)
 {
 	(void)argument;
 	void *blocks[8] = {NULL};
-	for (int i = 0; i < STRESS_TIMES(40000, 4000); i++) {
+	for (int i = 0; i < TIMES(40000, 4000); i++) {
 		void **place = &blocks[i % 8];
 		if (*place)
 			stress_check(*place, 256, 2);

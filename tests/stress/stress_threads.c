@@ -71,7 +71,7 @@ static void test_ten_thousand_threads(void **state)
 	run_threads(short_life, 500);
 	unsigned heaps = stress_heaps(), mappings = stress_count_lines("/proc/self/maps");
 	unsigned fds = stress_count_entries("/proc/self/fd");
-	run_threads(short_life, STRESS_TIMES(10000, 1000));
+	run_threads(short_life, TIMES(10000, 1000));
 	assert_in_range(heaps, 0, AT_ONCE + 1);
 	assert_in_range(stress_heaps(), 0, AT_ONCE + 1);
 	assert_int_equal(stress_count_entries("/proc/self/fd"), fds);
@@ -86,7 +86,7 @@ static pthread_key_t key;
 static __thread int rounds;
 
 /* In all rounds that the C library makes; ThreadSanitizer does not follow a thread in the last two. */
-enum { ROUNDS = STRESS_TIMES(PTHREAD_DESTRUCTOR_ITERATIONS, 2) };
+enum { ROUNDS = TIMES(PTHREAD_DESTRUCTOR_ITERATIONS, 2) };
 
 static void key_end(void *block)
 {
@@ -122,8 +122,8 @@ static void test_destructors(void **state)
 {
 	(void)state;
 	assert_int_equal(pthread_key_create(&key, key_end), 0);
-	run_threads(with_destructors, STRESS_TIMES(2000, 200));
-	run_threads(only_destructors, STRESS_TIMES(500, 50));
+	run_threads(with_destructors, TIMES(2000, 200));
+	run_threads(only_destructors, TIMES(500, 50));
 	pthread_key_delete(key);
 	nothing_is_left();
 }
@@ -164,7 +164,7 @@ static void *until_cancelled(void *argument)
 static void test_cancellation(void **state)
 {
 	(void)state;
-	for (int round = 0; round < STRESS_TIMES(100, 10); round++) {
+	for (int round = 0; round < TIMES(100, 10); round++) {
 		pthread_t threads[4];
 		struct cancelled *c[4];
 		for (int i = 0; i < 4; i++) {
@@ -208,8 +208,8 @@ static void test_ends_while_it_is_drained(void **state)
 	for (int i = 0; i < 2; i++)
 		pthread_create(&trimmers[i], NULL, trim_on_and_on, &trims[i]);
 	pthread_key_create(&key, key_end);
-	run_threads(with_destructors, STRESS_TIMES(3000, 300));
-	run_threads(short_life, STRESS_TIMES(3000, 300));
+	run_threads(with_destructors, TIMES(3000, 300));
+	run_threads(short_life, TIMES(3000, 300));
 	pthread_key_delete(key);
 	atomic_store(&is_over, true);
 	for (int i = 0; i < 2; i++)

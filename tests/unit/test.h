@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "sanitizer.h"
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #endif

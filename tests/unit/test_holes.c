@@ -10,7 +10,7 @@
 
 #include "space.h"
 
-enum { BLOCKS_MAX = 40000 };
+enum { BLOCKS_MAX = TIMES(40000, 4000), LARGER_BLOCKS = TIMES(1000, 400) };
 
 static void *blocks[BLOCKS_MAX];
 
@@ -65,7 +65,7 @@ static bool survives(enum survivors kind, size_t i)
 
 static void check_kind(size_t size, enum survivors kind)
 {
-	size_t count = size > 8000 ? 1000 : BLOCKS_MAX;
+	size_t count = size > 8000 ? LARGER_BLOCKS : BLOCKS_MAX;
 	unsigned seed = (unsigned)size;
 
 	for (size_t i = 0; i < count; i++) {
@@ -132,7 +132,7 @@ static void test_trims_between_random_steps(void **state)
 
 	srand(3);
 	memset(blocks, 0, sizeof blocks);
-	for (int round = 0; round < 60; round++) {
+	for (int round = 0; round < TIMES(60, 12); round++) {
 		for (int step = 0; step < 3000; step++) {
 			int i = rand() % SLOTS;
 			size_t size = sizes[i % 4];

@@ -138,7 +138,7 @@ static void *churn(void *argument)
 	void *spot[256] = {NULL};
 	unsigned size_of[256] = {0};
 
-	for (unsigned step = 0; step < 300000; step++) {
+	for (unsigned step = 0; step < TIMES(300000, 30000); step++) {
 		unsigned i = next_random(&seed) % 256, size = 16 + next_random(&seed) % (step % 50 == 0 ? 40000 : 1000);
 		unsigned *block = qa_malloc(size);
 		pattern_write(block, size, size);
@@ -187,7 +187,7 @@ static void test_trim_and_statistics_under_load(void **state)
 	pthread_create(&trimmer, NULL, trim_on_and_on, NULL);
 	for (uintptr_t i = 0; i < WORKERS; i++)
 		pthread_create(&workers[i], NULL, churn, (void *)(i + 1));
-	for (int i = 0; i < 2000; i++)
+	for (int i = 0; i < TIMES(2000, 200); i++)
 		check_stats(&stats, rows);
 	for (int i = 0; i < WORKERS; i++)
 		pthread_join(workers[i], NULL);
@@ -251,7 +251,7 @@ static void test_threads_reuse_heaps(void **state)
 
 	for (struct heap *heap = heap_first(); heap; heap = heap->next)
 		heaps++;
-	for (int i = 0; i < 1000; i++)
+	for (int i = 0; i < TIMES(300, 40); i++)
 		run(i % 2 == 0 ? allocate_all : free_all);
 	for (struct heap *heap = heap_first(); heap; heap = heap->next)
 		heaps_after++;
