@@ -97,9 +97,11 @@ uint8_t *qp_buffer_reserve(struct qp_buffer *buffer, size_t size_bytes)
 
 void qp_buffer_append(struct qp_buffer *buffer, const void *data, size_t size_bytes)
 {
-	uint8_t *room = qp_buffer_reserve(buffer, size_bytes);
+	if (size_bytes == 0)
+		return; /* of nothing there may be no memory, and no place in it */
 
-	if (room == NULL || size_bytes == 0)
+	uint8_t *room = qp_buffer_reserve(buffer, size_bytes);
+	if (room == NULL)
 		return;
 	memcpy(room, data, size_bytes);
 	buffer->used_bytes += size_bytes;

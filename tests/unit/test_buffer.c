@@ -14,6 +14,8 @@ static void test_append_and_consume(void **state)
 	struct qp_buffer buffer;
 
 	qp_buffer_init(&buffer, 100);
+	qp_buffer_append(&buffer, NULL, 0);
+	assert_null(buffer.memory);
 	qp_buffer_append(&buffer, "hello, ", 7);
 	qp_buffer_append(&buffer, "world", 5);
 	assert_int_equal(buffer.used_bytes, 12);
