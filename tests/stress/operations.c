@@ -358,11 +358,18 @@ static struct worker {
 	sem_t may_go, did;
 } workers[THREADS];
 
+/* A signal interrupts sem_wait: libFuzzer has an alarm every few seconds, without SA_RESTART. */
+static void await(sem_t *semaphore)
+{
+	while (sem_wait(semaphore) != 0)
+		expect_equal(errno, EINTR);
+}
+
 static void *work(void *argument)
 {
 	struct worker *w = argument;
 	for (;;) {
-		sem_wait(&w->may_go);
+		await(&w->may_go);
 		if (!w->operation)
 			return NULL;
 		kinds[w->operation->kind](w->operation);
@@ -392,7 +399,7 @@ static void worker_do(struct worker *w, const struct operation *operation)
 	}
 	w->operation = operation;
 	sem_post(&w->may_go);
-	sem_wait(&w->did);
+	await(&w->did);
 }
 
 static void step(const struct operation *o)
