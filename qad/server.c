@@ -5,10 +5,12 @@
 #include "server.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <uv.h>
 
@@ -17,6 +19,9 @@
 #include "peer.h"
 #include "service.h"
 #include "session.h"
+
+/* The loop's own, the socket, those that are open for a moment, and some connections. */
+enum { DESCRIPTORS_LEAST = 32 };
 
 struct server {
 	uv_loop_t loop;
@@ -113,6 +118,24 @@ static void raise_descriptor_limit(struct log *log, uint64_t connections)
 			  (unsigned long long)limit.rlim_max, (unsigned long long)connections);
 }
 
+/* libuv ends the program when it can not open what it needs for itself; so that is found out before. */
+static int check_descriptors(struct log *log)
+{
+	int copies[DESCRIPTORS_LEAST], count = 0;
+
+	while (count < DESCRIPTORS_LEAST && (copies[count] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) >= 0)
+		count++;
+	for (int i = 0; i < count; i++)
+		close(copies[i]);
+	if (count == DESCRIPTORS_LEAST)
+		return 0;
+	log_write(log, LOG_LEVEL_ERROR,
+		  "only %d more files may be opened, and qad needs %d at least; raise the limit of open files "
+		  "(ulimit -n, LimitNOFILE=)",
+		  count, DESCRIPTORS_LEAST);
+	return -EMFILE;
+}
+
 static int start_signals(struct server *server)
 {
 	int error;
@@ -204,17 +227,22 @@ static int serve(struct server *server, const struct server_options *options)
 int server_run(const struct server_options *options)
 {
 	struct server *server = calloc(1, sizeof(*server));
-	int error = server != NULL ? uv_loop_init(&server->loop) : UV_ENOMEM;
+	int error;
 
+	if (server == NULL)
+		return -ENOMEM;
+	log_init(&server->log, options->level);
+	raise_descriptor_limit(&server->log, options->limits.connections);
+	error = check_descriptors(&server->log);
+	if (error == 0)
+		error = uv_loop_init(&server->loop);
 	if (error != 0) {
 		free(server);
 		return error;
 	}
-	log_init(&server->log, options->level);
 	listener_init(&server->listener, &server->log);
 	server->limits = options->limits;
 	server->manager = options->manager;
-	raise_descriptor_limit(&server->log, options->limits.connections);
 	error = serve(server, options);
 	int left = uv_loop_close(&server->loop);
 	if (left != 0)

@@ -33,6 +33,16 @@ def serves(path):
     return wire.client(path).call("ps") is not None
 
 
+@pytest.mark.plain_only  # a sanitizer opens files too
+def test_with_too_few_descriptors_it_says_so_and_ends(socket_path):
+    for files in (4, 12):
+        done = subprocess.run([QAD, "--socket", socket_path], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=DEADLINE, env=clean_environment(),
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)))
+        assert done.returncode == 71 and "raise the limit of open files" in done.stderr, done
+        assert not os.path.lexists(socket_path)
+
+
 # the socket
 
 
