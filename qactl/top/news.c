@@ -131,6 +131,7 @@ void top_take_news(struct top *top, enum link_news news, const struct qp_message
 		break;
 	case LINK_STATE:
 		top->message[0] = '\0';
+		top_forget_histories(top);
 		if (top->link.state == LINK_DOWN && top->trims_open > 0) {
 			top->trims_open = 0;
 			top_say(top, "qad went away before it told what the trim returned.");

@@ -73,6 +73,13 @@ static void open_selected(struct top *top)
 	open_process(top, process->target.pid, process, who);
 }
 
+void top_forget_histories(struct top *top)
+{
+	top->open.is_history_asked = false;
+	for (size_t i = 0; i < top->list.count; i++)
+		top->list.items[i].is_history_asked = false;
+}
+
 static void show_list(struct top *top)
 {
 	struct process *process = process_list_find(&top->list, top->open.target.pid);
@@ -80,6 +87,7 @@ static void show_list(struct top *top)
 	if (process)
 		process->trend = top->open.trend;
 	close_process(top);
+	top_forget_histories(top);
 	top->page = TOP_LIST;
 	link_watch(&top->link, 0, top->interval_ms);
 }
@@ -299,6 +307,7 @@ static void act(struct top *top, enum action action)
 		break;
 	case ACTION_PAUSE:
 		link_pause(&top->link, !top->link.is_paused);
+		top_forget_histories(top);
 		break;
 	case ACTION_DELAY:
 		begin_delay(top);

@@ -74,6 +74,9 @@ void top_take_key(struct top *top, int key, int x, int y);
 /* Filter and order follow the figures; before each drawing. Asks for the history of what is seen. */
 void top_arrange(struct top *top, int width, int height);
 
+/* Top did not look for a while: somebody else may have, so what is seen next is asked for its history once more. */
+void top_forget_histories(struct top *top);
+
 /* The view of the page. */
 struct view *top_view(struct top *top);
 

@@ -118,14 +118,17 @@ def watched(socket_path):
 
 @pytest.fixture
 def top(socket_dir, socket_path):
-    """Starts qactl top in a terminal, which has waited for some text."""
+    """Starts qactl top in a terminal, which has waited for some text, else for the first processes."""
     made = []
 
-    def start(*words, wait=("PID", "COMMAND"), **options):
+    def start(*words, wait=(), **options):
         folder = socket_dir / f"terminal-{len(made)}"
         folder.mkdir()
         made.append(Terminal(folder, ["top", *words], QAD_SOCKET=socket_path, **options))
-        made[-1].wait(*wait)
+        if wait:
+            made[-1].wait(*wait)
+        else:
+            wait_until(lambda: pids(made[-1].lines()), what="the first processes")
         return made[-1]
 
     yield start
@@ -198,12 +201,15 @@ def test_the_line_of_the_last_minutes_comes_from_history(watched, top):
         return {"pid": params["pid"], "step_s": 1, "points": 300, "first_age_s": 299, "first_time_s": 0, "trims": [],
                 **columns}
 
-    watched([process(101, "docview", used=50 << 20)], history=history)
+    qad = watched([process(101, "docview", used=50 << 20)], history=history)
     screen = top(width=200)
     trend = re.compile(r" (█{9,11}) +[▃▄▅] ")
     wait_until(lambda: trend.search(screen.lines()[4]), what="the history")
     screen.keys("Enter")
     wait_until(lambda: re.search(r"^used +50.0 MiB +█{19,21} +[▃▄▅]", screen.lines()[2]), what="it in the process")
+    asked = len(qad.of("history"))
+    screen.keys("Escape")  # what others saw meanwhile
+    wait_until(lambda: len(qad.of("history")) == asked + 1, what="another question")
 
 
 def test_a_process_has_its_classes_and_pools(watched, top):
@@ -573,6 +579,8 @@ def test_names_are_escaped_and_a_plain_locale_gets_ascii(watched, top):
     screen.wait(r"p\x07\u{202e}")
     plain = top(width=200, wait=(r"a\x1b[31mb\xe2\x80\xae (\xc3\xa9)",), LC_ALL="C")
     assert "\n".join(plain.lines()).isascii() and "###" in plain.lines()[4] + plain.lines()[2]
+    narrow = top()
+    wait_until(lambda: re.search(r" a\\x1b\[31mb\S*\+$", narrow.lines()[4]), what="a name that is cut, and says so")
     plain.text("h")
     assert "\n".join(plain.wait("qactl top: keys")).isascii()
 
