@@ -12,6 +12,7 @@
 #include "command.h"
 #include "complete_targets.h"
 #include "options.h"
+#include "top/columns.h"
 #include "with_qad.h"
 
 /* Somebody has pressed a key and waits. */
@@ -85,10 +86,22 @@ static void offer_file(void)
 	puts("\tfile");
 }
 
+static void offer_columns(void)
+{
+	struct view view;
+
+	columns_view_processes(&view);
+	for (size_t i = 0; i < view.set.count; i++)
+		if (view.set.columns[i].name)
+			printf("%s\tsort by %s\n", view.set.columns[i].name, view.set.columns[i].title);
+}
+
 static void offer_value(const struct option_row *option)
 {
 	if (strcmp(option->argument, "FILE") == 0 || strcmp(option->argument, "PATH") == 0)
 		offer_file();
+	else if (option->bit == OPTION_SORT)
+		offer_columns();
 }
 
 static int offer_targets(struct client *client, const struct request *request, const struct resolve_result *none)
