@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "align.h"
 #include "init.h"
 #include "large.h"
 #include "page_map.h"
@@ -15,11 +16,6 @@ enum { MALLOC_ALIGN = 16 };
 
 /* What begins in the middle of a cache line costs a tenth more. */
 #define HOT __attribute__((aligned(64)))
-
-static bool is_power_of_two(size_t n)
-{
-	return n != 0 && (n & (n - 1)) == 0;
-}
 
 static void *alloc_large(size_t size, size_t align)
 {
@@ -32,7 +28,7 @@ static void *alloc_large(size_t size, size_t align)
 
 void *qa_alloc_any_(size_t size, size_t align)
 {
-	if (!is_power_of_two(align)) {
+	if (!align_is_valid(align)) {
 		errno = EINVAL;
 		return NULL;
 	}
@@ -111,7 +107,7 @@ void *qa_calloc(size_t count, size_t size)
 
 void *qa_aligned_alloc(size_t align, size_t size)
 {
-	return qa_alloc_any_(size, align < MALLOC_ALIGN && is_power_of_two(align) ? MALLOC_ALIGN : align);
+	return qa_alloc_any_(size, align < MALLOC_ALIGN && align_is_valid(align) ? MALLOC_ALIGN : align);
 }
 
 /* what is for large_usable_size. */

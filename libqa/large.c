@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 
+#include "align.h"
 #include "fatal.h"
 #include "os.h"
 #include "page_map.h"
@@ -20,11 +21,6 @@ static _Atomic uint64_t held_bytes, blocks, allocs, frees;
 static void count(_Atomic uint64_t *counter, uint64_t change)
 {
 	atomic_fetch_add_explicit(counter, change, memory_order_relaxed);
-}
-
-static size_t round_up(size_t size, size_t step)
-{
-	return (size + step - 1) & ~(step - 1);
 }
 
 static struct page_large *large_of(const void *block, const char *what)
@@ -43,8 +39,8 @@ static bool measure(size_t size, size_t *size_bytes, size_t *map_bytes)
 		errno = ENOMEM;
 		return false;
 	}
-	*size_bytes = round_up(size == 0 ? 1 : size, os_page_bytes());
-	*map_bytes = round_up(*size_bytes, space_page_size_bytes());
+	*size_bytes = align_up(size == 0 ? 1 : size, os_page_bytes());
+	*map_bytes = align_up(*size_bytes, space_page_size_bytes());
 	return true;
 }
 

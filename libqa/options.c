@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "align.h"
 #include "environment.h"
 #include "fatal.h"
 #include "os.h"
@@ -59,8 +60,8 @@ static bool parse_size(const char *value, uint64_t *bytes)
 static int set_page_size(const char *value)
 {
 	uint64_t bytes;
-	if (!parse_size(value, &bytes) || bytes < PAGE_SIZE_MIN || bytes > PAGE_SIZE_MAX ||
-	    (bytes & (bytes - 1)) != 0 || bytes < os_page_bytes())
+	if (!parse_size(value, &bytes) || bytes < PAGE_SIZE_MIN || bytes > PAGE_SIZE_MAX || !align_is_valid(bytes) ||
+	    bytes < os_page_bytes())
 		return -EINVAL;
 	if (is_taken)
 		return -EBUSY;

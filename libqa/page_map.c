@@ -4,15 +4,16 @@
  */
 #include "page_map.h"
 
-#include "malloc/window.h"
+#include "align.h"
 #include "os.h"
+#include "page_map_window.h"
 
 _Atomic(struct page_map_leaf *) page_map_root[PAGE_MAP_ROOTS];
 uintptr_t page_map_window = (uintptr_t)1 << PAGE_MAP_ADDRESS_BITS;
 _Atomic uint8_t page_map_kinds[PAGE_MAP_WINDOW_UNITS];
 unsigned page_map_shift = 16;
 
-/* For libqa_malloc.so, see malloc/window.h. */
+/* For libqa_malloc.so, see page_map_window.h. */
 extern uintptr_t qa_page_window_ __attribute__((alias("page_map_window")));
 extern _Atomic uint8_t qa_page_kinds_[PAGE_MAP_WINDOW_UNITS] __attribute__((alias("page_map_kinds")));
 extern unsigned qa_page_shift_ __attribute__((alias("page_map_shift")));
@@ -39,17 +40,12 @@ static size_t units_in_leaf(void)
 	return (size_t)1 << (PAGE_MAP_LEAF_BITS - page_map_shift);
 }
 
-static size_t round_up(size_t size, size_t step)
-{
-	return (size + step - 1) & ~(step - 1);
-}
-
 static struct page_map_leaf *leaf_create(size_t *map_bytes)
 {
 	size_t units = units_in_leaf(), leaf_bytes = (size_t)1 << PAGE_MAP_LEAF_BITS;
-	size_t slots_at = round_up(sizeof(struct page_map_leaf) + units, os_page_bytes());
+	size_t slots_at = align_up(sizeof(struct page_map_leaf) + units, os_page_bytes());
 	size_t holes_at = slots_at + units * sizeof(union page_slot);
-	size_t far_bits_at = round_up(holes_at + leaf_bytes / os_page_bytes() / 8, os_page_bytes());
+	size_t far_bits_at = align_up(holes_at + leaf_bytes / os_page_bytes() / 8, os_page_bytes());
 	*map_bytes = far_bits_at + leaf_bytes / 8 / 8;
 	struct page_map_leaf *leaf = os_map(*map_bytes, 64);
 	if (leaf) {

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "align.h"
 #include "drain.h"
 #include "init.h"
 #include "shared.h"
@@ -80,8 +81,7 @@ static bool are_valid(const char *name, size_t size, size_t align)
 {
 	if (!name || name[0] == '\0' || strlen(name) >= QA_CLASS_NAME_SIZE)
 		return false;
-	bool is_power = align != 0 && (align & (align - 1)) == 0;
-	return is_power && align <= POOL_ALIGN_MAX && size > 0 && size <= QA_POOL_BLOCK_MAX;
+	return align_is_valid(align) && align <= POOL_ALIGN_MAX && size > 0 && size <= QA_POOL_BLOCK_MAX;
 }
 
 struct qa_pool *qa_pool_create(const char *name, size_t size, size_t align)

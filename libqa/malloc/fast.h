@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "malloc/window.h"
+#include "page_map_window.h"
 #include "qa.h"
 #include "size_class.h"
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "align.h"
 #include "malloc/entry.h"
 #include "qa.h"
 
@@ -40,7 +41,7 @@ ENTRY void *aligned_alloc(size_t align, size_t size)
 
 ENTRY int posix_memalign(void **block, size_t align, size_t size)
 {
-	if (align == 0 || (align & (align - 1)) != 0 || align % sizeof(void *) != 0)
+	if (!align_is_valid(align) || align % sizeof(void *) != 0)
 		return EINVAL;
 	void *made = alloc_aligned(align, size);
 	if (!made)

@@ -1,9 +1,9 @@
 /*
- * window.h - the window of libqa.so's page map (page_map.h), as the free of libqa_malloc.so sees it. The names are
- * aliases, made in page_map.c: libqa.so's own code goes on reaching its tables directly.
+ * page_map_window.h - the window of libqa.so's page map (page_map.h), as the free of libqa_malloc.so sees it. The names
+ * are aliases, made in page_map.c: libqa.so's own code goes on reaching its tables directly.
  */
-#ifndef LIBQA_MALLOC_WINDOW_H
-#define LIBQA_MALLOC_WINDOW_H
+#ifndef LIBQA_PAGE_MAP_WINDOW_H
+#define LIBQA_PAGE_MAP_WINDOW_H
 
 #include <stdatomic.h>
 #include <stdint.h>
