@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "agent_link.h"
+#include "agent_self.h"
 #include "options.h"
 #include "qa.h"
 
@@ -53,9 +54,6 @@ static pthread_t thread;
 static pid_t process;      /* whose agent it is: a child made without fork handlers has none */
 static size_t stack_bytes; /* once known the same for ever, see above */
 
-/* The agent's thread, or 0. Written by that thread; others only compare it with their own, so no order is needed. */
-static atomic_int thread_tid;
-
 static int add_tls_bytes(struct dl_phdr_info *module, size_t size, void *data)
 {
 	size_t *bytes = data;
@@ -81,11 +79,10 @@ static size_t stack_bytes_needed(void)
 
 static void *run(void *data)
 {
-	/* relaxed: see thread_tid */
-	atomic_store_explicit(&thread_tid, gettid(), memory_order_relaxed);
+	agent_self_begin();
 	agent_link_run(data);
 	count_agent(1); /* as glibc counts it out now */
-	atomic_store_explicit(&thread_tid, 0, memory_order_relaxed);
+	agent_self_end();
 	return NULL;
 }
 
@@ -181,12 +178,6 @@ void qa_agent_stop(void)
 	errno = saved;
 }
 
-bool agent_is_current(void)
-{
-	/* relaxed: see thread_tid */
-	return atomic_load_explicit(&thread_tid, memory_order_relaxed) == gettid();
-}
-
 void agent_boot(void)
 {
 	thread_count = (atomic_uint *)dlsym(RTLD_DEFAULT, "__nptl_nthreads");
@@ -209,7 +200,7 @@ void agent_fork_child(void)
 	struct agent_link *of_parent = running;
 
 	running = NULL;
-	atomic_store_explicit(&thread_tid, 0, memory_order_relaxed);
+	agent_self_forget();
 	if (of_parent != NULL) {
 		if (__tsan_acquire == NULL)
 			start(of_parent);

@@ -7,13 +7,8 @@
 #ifndef LIBQA_AGENT_H
 #define LIBQA_AGENT_H
 
-#include <stdbool.h>
-
 /* From the library's constructor, last: starts the agent unless QA_AGENT is off or the program is set-user-ID. */
 void agent_boot(void);
-
-/* Whether the agent's thread is the one that asks: descriptor numbers mean other files in it. */
-bool agent_is_current(void);
 
 /*
  * Around fork. prepare comes before libqa takes any other lock, the other two after it gave all back: qa_agent_stop

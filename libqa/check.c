@@ -47,12 +47,6 @@ void check_init(void)
 	check_is_on = setting == OPTIONS_CHECK_ON || (setting == OPTIONS_CHECK_AUTO && tool_is_present());
 }
 
-uint32_t check_guard_bytes(uint32_t block_size)
-{
-	uint32_t alignment = block_size & (0 - block_size);
-	return alignment > 4096 ? 4096 : alignment;
-}
-
 static bool is_all(const unsigned char *bytes, size_t size, unsigned char value)
 {
 	for (size_t i = 0; i < size; i++)

@@ -20,9 +20,6 @@ extern bool check_is_on;
 /* On when the setting says so, or says nothing and the program runs under ASan or Valgrind. */
 void check_init(void);
 
-/* The guard of a block of that size: a block with its guard keeps its alignment. */
-uint32_t check_guard_bytes(uint32_t block_size);
-
 /* In place of the caches when checks are on. */
 void *check_alloc(unsigned size_class);
 void check_free(void *block, unsigned size_class);

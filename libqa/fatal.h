@@ -1,6 +1,5 @@
 /*
- * fatal.h - what libqa says on stderr: its last words when the heap is no longer to be trusted, and the warning about a
- * setting. Allocates nothing; any thread.
+ * fatal.h - libqa's last words when the heap is no longer to be trusted. Allocates nothing; any thread.
  */
 #ifndef LIBQA_FATAL_H
 #define LIBQA_FATAL_H
@@ -13,8 +12,5 @@
  */
 _Noreturn void fatal_block(const char *what, const void *block, uint32_t block_size, uint32_t expected_size)
 	__attribute__((cold));
-
-/* One line about a value that is not understood, and what is allowed; the program goes on. */
-void warn_setting(const char *name, const char *value, const char *allowed) __attribute__((cold));
 
 #endif

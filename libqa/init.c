@@ -29,7 +29,7 @@ static void init_allocator(void)
 	uint32_t page_size_bytes = options_page_size_bytes();
 	check_init();
 	page_map_init((unsigned)__builtin_ctz(page_size_bytes));
-	size_class_init(page_size_bytes);
+	size_class_init(page_size_bytes, check_is_on);
 	space_init(page_size_bytes);
 	shared_init();
 	os_barrier_init();

@@ -11,7 +11,7 @@
 
 #include "align.h"
 #include "environment.h"
-#include "fatal.h"
+#include "line.h"
 #include "os.h"
 #include "qa.h"
 
@@ -114,6 +114,32 @@ static const struct option {
 
 enum { OPTIONS = sizeof options / sizeof options[0] };
 
+/* The value, with a question mark for what a terminal may not show. */
+static void add_shown(struct line *line, const char *value)
+{
+	char shown[64];
+	size_t length = strnlen(value, sizeof shown - 1);
+	for (size_t i = 0; i < length; i++)
+		shown[i] = (char)(value[i] >= ' ' && value[i] <= '~' ? value[i] : '?');
+	shown[length] = '\0';
+	line_add(line, shown);
+}
+
+/* One line about a value that is not understood, and what is allowed; the program goes on. */
+static void warn(const struct option *option, const char *value)
+{
+	int saved = errno;
+	struct line line;
+	line_begin(&line);
+	line_add(&line, option->setting);
+	line_add(&line, "='");
+	add_shown(&line, value);
+	line_add(&line, "' is not understood and not used; allowed: ");
+	line_add(&line, option->allowed);
+	line_write(&line);
+	errno = saved;
+}
+
 /* With the lock held. */
 static void load(void)
 {
@@ -127,7 +153,7 @@ static void load(void)
 	for (unsigned i = 0; i < OPTIONS; i++) {
 		const char *value = environment_get(&environment, options[i].setting);
 		if (value && options[i].set(value) != 0)
-			warn_setting(options[i].setting, value, options[i].allowed);
+			warn(&options[i], value);
 	}
 	environment_close(&environment);
 }

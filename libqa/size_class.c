@@ -9,13 +9,12 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "check.h"
-
 enum { PAGE_BLOCKS_MIN = 8, BATCH_MAX = 256, BATCH_BYTES = 16 << 10 };
 
 struct size_class size_classes[QA_CACHES_];
 static atomic_uint end = QA_CLASS_POOL_;
 static uint32_t page_bytes;
+static bool is_guarded;
 
 unsigned size_class_end(void)
 {
@@ -31,9 +30,16 @@ static uint32_t block_size_of(unsigned size_class)
 	return (9 + eighth) << (4 + doubling);
 }
 
+/* A block with its guard keeps its alignment. */
+static uint32_t guard_bytes(uint32_t block_size)
+{
+	uint32_t alignment = block_size & (0 - block_size);
+	return alignment > 4096 ? 4096 : alignment;
+}
+
 static void set(struct size_class *c, uint32_t usable)
 {
-	uint32_t block_size = usable + (check_is_on ? check_guard_bytes(usable) : 0);
+	uint32_t block_size = usable + (is_guarded ? guard_bytes(usable) : 0);
 	c->usable = usable;
 	c->block_size = block_size;
 	c->span_pages = 1;
@@ -48,9 +54,10 @@ static void set(struct size_class *c, uint32_t usable)
 		c->batch = 1;
 }
 
-void size_class_init(uint32_t page_size_bytes)
+void size_class_init(uint32_t page_size_bytes, bool has_guards)
 {
 	page_bytes = page_size_bytes;
+	is_guarded = has_guards;
 	for (unsigned i = 1; i <= QA_CLASSES_; i++)
 		set(&size_classes[i], block_size_of(i));
 }

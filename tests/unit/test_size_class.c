@@ -77,7 +77,7 @@ static void test_pages_of_every_page_size(void **state)
 	(void)state;
 
 	for (uint32_t page_size = 4 << 10; page_size <= 4 << 20; page_size *= 2) {
-		size_class_init(page_size);
+		size_class_init(page_size, false);
 		for (unsigned i = 1; i <= QA_CLASSES_; i++) {
 			const struct size_class *c = &size_classes[i];
 			uint64_t page_bytes = (uint64_t)c->span_pages * page_size;
@@ -92,7 +92,7 @@ static void test_pages_of_every_page_size(void **state)
 static int start(void **state)
 {
 	(void)state;
-	size_class_init(64 << 10);
+	size_class_init(64 << 10, false);
 	return 0;
 }
 
