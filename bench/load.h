@@ -13,9 +13,10 @@
 #include "histogram.h"
 
 struct load_options {
-	unsigned targets, clients, seconds;
+	unsigned targets, clients, seconds, http;
 	double rate_hz; /* of each client's watch of all targets; 0: they watch nothing */
-	bool is_json, has_history, is_abused;
+	bool is_json, has_history, is_abused, is_unprobed;
+	const char *http_path;
 	const char *qad; /* the program */
 };
 
@@ -36,6 +37,17 @@ struct load_usage {
 
 /* Of qad, from /proc. */
 struct load_usage load_qad_usage(const struct load_qad *qad);
+
+/* Where its HTTP is, by its log. */
+unsigned load_qad_http_port(const struct load_qad *qad);
+
+/* Readers over HTTP, load_http.c: a process, to be killed, and what it saw so far. */
+struct load_http_seen {
+	volatile bool is_measuring;
+	volatile uint64_t answers, bytes;
+	struct histogram latency; /* while is_measuring */
+};
+struct load_http_seen *load_http_start(const struct load_options *options, const struct load_qad *qad, pid_t *pid);
 
 /* Targets, load_targets.c: forked processes. Killed when this process ends. */
 struct load_targets {
@@ -72,6 +84,8 @@ struct load_measured {
 	uint64_t spent_ns;
 	struct histogram stats, ps;
 	uint64_t notifications, dropped_notifications, dropped_peers, history_bytes, questions;
+	uint64_t http_answers, http_bytes, http_rounds;
+	struct histogram http;
 };
 
 void load_report(const struct load_options *options, const struct load_measured *measured);

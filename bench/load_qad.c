@@ -51,9 +51,16 @@ static void run_qad(const struct load_qad *qad, const struct load_options *optio
 	int fd = open(log, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		dup2(fd, STDERR_FILENO);
+	const char *more[3] = {NULL};
+	unsigned count = 0;
+	if (options->http > 0) {
+		more[count++] = "--http=127.0.0.1:0";
+		more[count++] = "--limit=http_connections=2000";
+	}
+	if (options->has_history)
+		more[count] = "--history";
 	execl(options->qad, "qad", "--socket", qad->path, "--limit", "connections_of_user=16384", "--limit",
-	      "connections=16384", "--limit", "memory_of_user_bytes=1024M", options->has_history ? "--history" : NULL,
-	      (char *)NULL);
+	      "connections=16384", "--limit", "memory_of_user_bytes=1024M", more[0], more[1], more[2], (char *)NULL);
 	_exit(127);
 }
 
@@ -89,6 +96,23 @@ void load_qad_end(struct load_qad *qad)
 		unlink(log);
 		rmdir(qad->directory);
 	}
+}
+
+unsigned load_qad_http_port(const struct load_qad *qad)
+{
+	char path[96], text[1024] = "";
+	unsigned port = 0;
+
+	snprintf(path, sizeof(path), "%s/log", qad->directory);
+	FILE *file = fopen(path, "re");
+	while (file != NULL && port == 0 && fgets(text, sizeof(text), file) != NULL)
+		if (sscanf(text, "qad: HTTP at http://127.0.0.1:%u/", &port) != 1)
+			port = 0;
+	if (file != NULL)
+		fclose(file);
+	if (port == 0)
+		load_die("qad does not say where its HTTP is");
+	return port;
 }
 
 struct load_usage load_qad_usage(const struct load_qad *qad)

@@ -18,6 +18,8 @@ void load_report(const struct load_options *options, const struct load_measured 
 			(int64_t)measured->history_bytes;
 	double per_target = (double)grown / options->targets;
 	double history = (double)measured->history_bytes / options->targets;
+	double http_bytes =
+		measured->http_answers > 0 ? (double)measured->http_bytes / (double)measured->http_answers : 0;
 	const struct {
 		const char *key, *text;
 		double value;
@@ -37,6 +39,13 @@ void load_report(const struct load_options *options, const struct load_measured 
 		{"stats_p999_us", "us stats, p99.9", us(&measured->stats, 0.999), 1},
 		{"ps_p50_us", "us ps of all, p50", us(&measured->ps, 0.5), 1},
 		{"ps_max_us", "us ps of all, longest", (double)measured->ps.max_ns / 1000, 1},
+		{"http_readers", "readers over HTTP", options->http, 0},
+		{"http_answers", "answers over HTTP", (double)measured->http_answers, 0},
+		{"http_bytes", "bytes an answer over HTTP", http_bytes, 0},
+		{"http_p50_us", "us an answer over HTTP, p50", us(&measured->http, 0.5), 1},
+		{"http_p99_us", "us an answer over HTTP, p99", us(&measured->http, 0.99), 1},
+		{"http_max_us", "us an answer over HTTP, longest", (double)measured->http.max_ns / 1000, 1},
+		{"http_rounds", "rounds of questions for HTTP", (double)measured->http_rounds, 0},
 		{"questions", "questions to targets", (double)measured->questions, 0},
 		{"notifications", "notifications received", (double)measured->notifications, 0},
 		{"dropped_notifications", "notifications left out", (double)measured->dropped_notifications, 0},

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <sysexits.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,6 +34,9 @@ static const char help[] = "Usage: qad-load [OPTION]...\n"
 			   "  --clients N    that each watch all targets, 0 to 1000 (default 1)\n"
 			   "  --rate HZ      of each watch, 0.001 to 10 (default 1)\n"
 			   "  --seconds S    to measure, after all is warm, 1 to 3600 (default 10)\n"
+			   "  --http N       readers over HTTP, each of one page at that rate, 0 to 1000 (default 0)\n"
+			   "  --http-path P  what they read (default /metrics)\n"
+			   "  --no-probe     no stats and ps meanwhile, which cost too\n"
 			   "  --history      qad records all targets\n"
 			   "  --abuse        connections that break the protocol go on meanwhile\n"
 			   "  --qad PATH     the qad (default: the one of this build)\n"
@@ -63,6 +67,7 @@ static void read_health(struct load_client *client, struct load_measured *measur
 	measured->dropped_peers = qp_read_u64(&reader, "dropped_peers");
 	measured->history_bytes = qp_read_u64(&reader, "history_bytes");
 	measured->questions = qp_read_u64(&reader, "questions");
+	measured->http_rounds = qp_read_u64_or(&reader, "http_rounds", 0);
 	qp_message_finish(&message);
 	qp_buffer_consume(&client->in, frame_bytes);
 }
@@ -122,6 +127,27 @@ static void drain_all(struct load_client *clients, unsigned count, struct pollfd
 	}
 }
 
+/* From now on readers over HTTP count. */
+static void http_begin(struct load_http_seen *seen, struct load_measured *measured)
+{
+	if (seen == NULL)
+		return;
+	measured->http_answers = seen->answers;
+	measured->http_bytes = seen->bytes;
+	seen->is_measuring = true;
+}
+
+static void http_end(struct load_http_seen *seen, pid_t readers, struct load_measured *measured)
+{
+	if (seen == NULL)
+		return;
+	kill(readers, SIGKILL);
+	waitpid(readers, NULL, 0);
+	measured->http_answers = seen->answers - measured->http_answers;
+	measured->http_bytes = seen->bytes - measured->http_bytes;
+	measured->http = seen->latency;
+}
+
 static void measure(const struct load_options *options, const struct load_qad *qad, const struct load_targets *targets,
 		    struct load_client *prober, struct load_measured *measured)
 {
@@ -136,24 +162,31 @@ static void measure(const struct load_options *options, const struct load_qad *q
 		pollers[i] = (struct pollfd){.fd = clients[i].fd, .events = POLLIN};
 		watch(&clients[i], options->rate_hz);
 	}
+	pid_t readers = 0;
+	struct load_http_seen *seen = options->http > 0 ? load_http_start(options, qad, &readers) : NULL;
 	drain_all(clients, options->clients, pollers, load_clock_ns() + 2000000000u); /* warm */
 
 	for (unsigned i = 0; i < options->clients; i++)
 		clients[i].notifications = 0;
 	read_health(prober, measured, &count);
 	uint64_t questions = measured->questions, dropped = measured->dropped_notifications;
+	uint64_t rounds = measured->http_rounds;
+	http_begin(seen, measured);
 	measured->before = load_qad_usage(qad);
 	uint64_t began_ns = load_clock_ns(), end_ns = began_ns + options->seconds * 1000000000ull;
 	for (; load_clock_ns() < end_ns; number++) {
 		uint64_t next_ns = began_ns + (number + 1) * PROBE_NS;
 
-		probe(prober, targets, number, measured);
+		if (!options->is_unprobed)
+			probe(prober, targets, number, measured);
 		drain_all(clients, options->clients, pollers, next_ns < end_ns ? next_ns : end_ns);
 	}
 	measured->after = load_qad_usage(qad);
+	http_end(seen, readers, measured);
 	measured->spent_ns = load_clock_ns() - began_ns;
 	read_health(prober, measured, &count);
 	measured->questions -= questions;
+	measured->http_rounds -= rounds;
 	measured->dropped_notifications -= dropped;
 	for (unsigned i = 0; i < options->clients; i++) {
 		measured->notifications += clients[i].notifications;
@@ -199,6 +232,9 @@ enum {
 	OPTION_CLIENTS,
 	OPTION_RATE,
 	OPTION_SECONDS,
+	OPTION_HTTP,
+	OPTION_HTTP_PATH,
+	OPTION_NO_PROBE,
 	OPTION_HISTORY,
 	OPTION_ABUSE,
 	OPTION_QAD,
@@ -211,6 +247,9 @@ static const struct option long_options[] = {
 	{"clients", required_argument, NULL, OPTION_CLIENTS},
 	{"rate", required_argument, NULL, OPTION_RATE},
 	{"seconds", required_argument, NULL, OPTION_SECONDS},
+	{"http", required_argument, NULL, OPTION_HTTP},
+	{"http-path", required_argument, NULL, OPTION_HTTP_PATH},
+	{"no-probe", no_argument, NULL, OPTION_NO_PROBE},
 	{"history", no_argument, NULL, OPTION_HISTORY},
 	{"abuse", no_argument, NULL, OPTION_ABUSE},
 	{"qad", required_argument, NULL, OPTION_QAD},
@@ -245,6 +284,15 @@ static void take_option(int option, struct load_options *options)
 	case OPTION_SECONDS:
 		options->seconds = (unsigned)read_number("seconds", 1, 3600);
 		break;
+	case OPTION_HTTP:
+		options->http = (unsigned)read_number("http", 0, 1000);
+		break;
+	case OPTION_HTTP_PATH:
+		options->http_path = optarg;
+		break;
+	case OPTION_NO_PROBE:
+		options->is_unprobed = true;
+		break;
 	case OPTION_HISTORY:
 		options->has_history = true;
 		break;
@@ -268,7 +316,8 @@ static void take_option(int option, struct load_options *options)
 
 int main(int argc, char **argv)
 {
-	struct load_options options = {.targets = 10, .clients = 1, .seconds = 10, .rate_hz = 1, .qad = QAD_PROGRAM};
+	struct load_options options = {
+		.targets = 10, .clients = 1, .seconds = 10, .rate_hz = 1, .qad = QAD_PROGRAM, .http_path = "/metrics"};
 	struct rlimit limit;
 	int option;
 

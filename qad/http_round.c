@@ -1,7 +1,8 @@
 /*
  * One round at a time asks all targets at once, as `ps` does; all jobs that want figures wait for the same one, and for
  * HTTP_FRESH_MS after its beginning nobody needs another. A target that somebody's watch has asked a moment ago is not
- * asked again. Rounds are made only when a request needs one: nobody reads, and no target is woken.
+ * asked again, nor does that watch ask again what was asked here. Rounds are made only when a request needs one: nobody
+ * reads, and no target is woken.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -94,11 +95,27 @@ static void on_answer(struct waiter *waiter, const struct answer *answer)
 		uv_timer_start(&round->timer, on_timer, 0, 0);
 }
 
-static bool is_to_be_asked(const struct target *target, uint64_t now_ms, bool with_classes)
+/* What somebody asked the target a moment ago, a watch perhaps, and it has answered. */
+static bool is_fresh(const struct target *target, uint64_t now_ms, bool with_classes)
 {
-	bool is_fresh = target->last.is_known && now_ms - target->last.at_ms < HTTP_FRESH_MS;
+	const struct target_watch *watch = &target->watch;
 
-	return !target->peer->closing && !target->is_silent && (with_classes || !is_fresh);
+	return target->last.is_known && watch->asked_ms != 0 && now_ms - watch->asked_ms < HTTP_FRESH_MS &&
+	       target->last.at_ms >= watch->asked_ms && (watch->had_classes || !with_classes);
+}
+
+static void ask(struct http_round *round, struct target *target, uint64_t now_ms)
+{
+	struct http_round_waiter *waiter = &round->waiters[round->waiter_count++];
+
+	round->unanswered++;
+	waiter->round = round;
+	waiter->waiter.on_answer = on_answer;
+	/* So that a watch need not ask the same. */
+	target->watch.asked_ms = now_ms;
+	target->watch.had_classes = round->with_classes;
+	question_ask(&round->http->service->questions, target, round->with_classes ? QUESTION_CLASSES : QUESTION_TOTALS,
+		     &waiter->waiter);
 }
 
 static void begin(struct http_round *round, bool with_classes)
@@ -114,16 +131,14 @@ static void begin(struct http_round *round, bool with_classes)
 	/* Without memory what is known will do. */
 	round->waiters = calloc(registry->count > 0 ? registry->count : 1, sizeof(*round->waiters));
 	for (size_t i = 0; i < registry->count && round->waiters != NULL; i++) {
-		struct http_round_waiter *waiter = &round->waiters[round->waiter_count];
+		struct target *target = registry->targets[i];
 
-		if (!is_to_be_asked(registry->targets[i], now_ms, with_classes))
+		if (target->peer->closing || target->is_silent)
 			continue;
-		round->waiter_count++;
-		round->unanswered++;
-		waiter->round = round;
-		waiter->waiter.on_answer = on_answer;
-		question_ask(&service->questions, registry->targets[i],
-			     with_classes ? QUESTION_CLASSES : QUESTION_TOTALS, &waiter->waiter);
+		if (!is_fresh(target, now_ms, with_classes))
+			ask(round, target, now_ms);
+		else if (target->watch.asked_ms < round->began_ms)
+			round->began_ms = target->watch.asked_ms; /* the round is as old as what it takes over */
 	}
 	if (round->unanswered == 0)
 		end(round);

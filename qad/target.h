@@ -60,7 +60,8 @@ struct target_watch {
 	struct waiter waiter;
 	bool is_asked;
 	uint32_t round;    /* in which it was asked */
-	uint64_t asked_ms; /* 0: never */
+	uint64_t asked_ms; /* 0: never; also by readers over HTTP */
+	bool had_classes;  /* that question was for rows too */
 };
 
 struct question_slot {

@@ -130,6 +130,7 @@ static void ask(struct watching *watching, struct target *target, bool with_clas
 	target->watch.is_asked = true;
 	target->watch.round = watching->round;
 	target->watch.asked_ms = uv_now(watching->timer.loop);
+	target->watch.had_classes = with_classes;
 	target->watch.waiter.on_answer = on_answer;
 	watching->unanswered++;
 	question_ask(&watching->service->questions, target, with_classes ? QUESTION_CLASSES : QUESTION_TOTALS,
@@ -162,7 +163,7 @@ static struct wish wish_for(const struct watching *watching, const struct target
 static bool was_asked_lately(const struct target *target, uint64_t now_ms, const struct wish *wish)
 {
 	return target->watch.asked_ms != 0 && now_ms - target->watch.asked_ms < most_of(wish->fastest_ms) &&
-	       !(wish->with_classes && target->last.row_count == 0);
+	       !(wish->with_classes && !target->watch.had_classes);
 }
 
 static void begin_round(struct watching *watching, uint64_t now_ms)

@@ -244,17 +244,32 @@ def test_who_watches_already_has_the_figures(served, fake_of):
     assert value(scrape(qad), "qa_process_used_bytes") == 24_000 and not process.connection.has_bytes()
 
 
+def test_a_watch_and_a_reader_ask_a_target_together(served, fake_of):
+    qad = served()
+    process = fake_of(qad)
+    wait_for_targets(qad, process)
+    answer = later(scrape, qad)
+    process.answer_stats(used=1_000)
+    answer()
+    qad.client.call("watch", interval_ms=3_000)
+    while qad.client.receive()[2]["targets"][0]["used_bytes"] != 1_000:  # soon, and by what was asked for the reader
+        pass
+    assert not process.connection.has_bytes()
+
+
 def test_a_silent_target_is_marked_and_not_waited_for(served, fake_of):
-    qad = served("--limit", "stats_ms=300")
-    slow, good = fake_of(qad), fake_of(qad, wire.ServingTarget)
+    qad = served("--limit", "stats_ms=1000")
+    slow, good = fake_of(qad, wire.ServingTarget), fake_of(qad, wire.ServingTarget)
     wait_for_targets(qad, slow, good)
+    slow.kill(signal.SIGSTOP)
+
     def silent():
         return {int(labels["pid"]): flag for labels, flag in of_name(scrape(qad), "qa_process_silent")}
+
     assert silent() == {slow.pid: 1, good.pid: 0}
     held = of_name(scrape(qad), "qa_process_held_bytes")
     assert [labels["pid"] for labels, _ in held] == [str(good.pid)]  # nothing is known of the other
-    number, _, params = slow.question()
-    slow.answer(number, wire.stats_of(params))
+    slow.kill(signal.SIGCONT)
     wait_until(lambda: silent() == {slow.pid: 0, good.pid: 0}, what="the silence to end")
 
 
