@@ -141,6 +141,8 @@ static void http_end(struct load_http_seen *seen, pid_t readers, struct load_mea
 {
 	if (seen == NULL)
 		return;
+	if (waitpid(readers, NULL, WNOHANG) != 0)
+		load_die("the readers over HTTP have ended; what they said is above");
 	kill(readers, SIGKILL);
 	waitpid(readers, NULL, 0);
 	measured->http_answers = seen->answers - measured->http_answers;

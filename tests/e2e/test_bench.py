@@ -233,7 +233,15 @@ def test_qad_load_prints_what_it_promises():
             "dropped_notifications"} <= load.keys()
     assert 0 < load["stats_p50_us"] <= load["stats_p99_us"] <= load["stats_p999_us"]
     assert load["notifications"] >= 3 and load["dropped_peers"] > 0
-    for words in (["--targets", "0"], ["--rate", "x"], ["extra"], ["--no-such"]):
+    done = run(BENCH / "qad-load", "--targets", "5", "--clients", "0", "--http", "4", "--rate", "5", "--seconds", "1", "--json", "--no-probe",
+               "--http-path", "/metrics?classes=1")
+    assert done.returncode == 0 and done.stderr == "", done
+    load = json.loads(done.stdout)
+    assert load["http_readers"] == 4 and load["http_answers"] > 0 and load["http_rounds"] > 0 and load["stats_count"] == 0
+    assert load["http_bytes"] > 10_000 and 0 < load["http_p50_us"] <= load["http_p99_us"] <= load["http_max_us"]
+    done = run(BENCH / "qad-load", "--targets", "1", "--clients", "0", "--http", "1", "--seconds", "1", "--http-path", "/no")
+    assert done.returncode == 1 and "answers with an error" in done.stderr
+    for words in (["--targets", "0"], ["--rate", "x"], ["--http", "-1"], ["extra"], ["--no-such"]):
         assert run(BENCH / "qad-load", *words).returncode == 64
 
 

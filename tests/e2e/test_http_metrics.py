@@ -251,7 +251,7 @@ def test_a_watch_and_a_reader_ask_a_target_together(served, fake_of):
     answer = later(scrape, qad)
     process.answer_stats(used=1_000)
     answer()
-    qad.client.call("watch", interval_ms=3_000)
+    qad.client.call("watch", interval_ms=60_000)
     while qad.client.receive()[2]["targets"][0]["used_bytes"] != 1_000:  # soon, and by what was asked for the reader
         pass
     assert not process.connection.has_bytes()
