@@ -48,6 +48,13 @@ def test_operators_new_and_delete_do_what_the_c_library_s_do(tmp_path, compiler,
     assert of_libqa == of_glibc
 
 
+def test_new_and_delete_use_a_malloc_that_is_the_program_s_own(tmp_path):
+    program = tmp_path / "own"
+    subprocess.run(["g++", "-std=c++17", "-fno-builtin", "-fsized-deallocation", SOURCES / "malloc_own.cc", "-o", program], check=True)
+    for preload in (None, LIBRARY):
+        assert run_well(program, preload=preload) == "3 news, 3 deletes\n"
+
+
 def test_no_name_of_the_family_is_missing():
     """Two allocators in one program mix blocks: what libc exports for its malloc, and libstdc++ for its operators, we do."""
     ours = {line.split()[2] for line in run_well("nm", "-D", "--defined-only", LIBRARY, preload=None).splitlines()}
