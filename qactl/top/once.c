@@ -17,6 +17,9 @@
 #include "with_qad.h"
 #include "write.h"
 
+/* A qad that sends more often than it was told is not waited for for ever. */
+enum { LOOKS_MOST = 4 };
+
 static uint64_t interval_of(const struct request *request)
 {
 	return request->given & OPTION_DELAY ? request->interval_ms : TOP_INTERVAL_MS;
@@ -100,23 +103,39 @@ static int print_view(const struct view *view)
 	return 0;
 }
 
-static int print_list(struct top *top, struct client *client, const struct request *request)
+/* Takes figures until two sets are about a delay apart, as qad sends the first at once, and the next by its clock. */
+static int look(struct top *top, struct client *client, const struct request *request)
 {
-	for (int looks = 0; looks < 2; looks++) {
+	int64_t before_ms = 0, now_ms = 0;
+
+	for (int looks = 0; looks < LOOKS_MOST; looks++) {
 		const struct qp_message *message;
 		const char *bad;
 		int status = next_figures(client, request, NULL, &message), error;
 
 		if (status != 0)
 			return status;
-		error = process_list_take(&top->list, &message->body, client_clock_ms(), &bad);
+		now_ms = client_clock_ms();
+		error = process_list_take(&top->list, &message->body, now_ms, &bad);
 		if (error == -EBADMSG)
 			return answer_fail(&(struct qp_reader){.bad = bad});
 		if (error < 0) {
 			output_say("out of memory");
 			return EX_OSERR;
 		}
+		if (looks > 0 && now_ms - before_ms >= (int64_t)interval_of(request) / 2)
+			break;
+		before_ms = now_ms;
 	}
+	return 0;
+}
+
+static int print_list(struct top *top, struct client *client, const struct request *request)
+{
+	int status = look(top, client, request);
+
+	if (status != 0)
+		return status;
 	if (view_arrange(&top->processes, top->list.items, top->list.count) < 0) {
 		output_say("out of memory");
 		return EX_OSERR;
