@@ -103,7 +103,7 @@ struct qa_pool *qa_pool_create(const char *name, size_t size, size_t align)
 	size_t step = align < POOL_ALIGN_MIN ? POOL_ALIGN_MIN : align;
 	stats_fill_class(&before, size_class);
 	trim_lock(); /* a trim knows the size of the class when it was another pool's */
-	size_class_add(size_class, (uint32_t)((size + step - 1) & ~(step - 1)));
+	size_class_add(size_class, (uint32_t)align_up(size, step));
 	shared_init_class(size_class);
 	trim_unlock();
 	pool->row.allocs_before = before.allocs;

@@ -68,13 +68,17 @@ const char *qa_version(void);
  * EINVAL when align is not a power of two. Size 0 gives a block of its own.
  *
  * qa_dealloc: NULL is allowed. errno is kept.
+ *
+ * Cost: inline when the thread's cache has a block, or room; else a batch moves, under the lock of one class at most,
+ * and one time in many a mapping is made. libqa(3) has the cost of each function.
  */
 static inline void *qa_alloc(size_t size, size_t align);
 static inline void qa_dealloc(void *block, size_t size, size_t align);
 
 /*
  * The malloc family: semantics and errno of glibc's; blocks are aligned to 16. qa_realloc(p, 0) frees p and returns
- * NULL.
+ * NULL. Those that free keep errno. Cost: as above, and a look at the address's entry in a table; a mapping of its own
+ * for each block above 32 KiB.
  */
 QA_NOPLT_ void *qa_malloc(size_t size) __attribute__((malloc, alloc_size(1)));
 QA_NOPLT_ void *qa_calloc(size_t count, size_t size) __attribute__((malloc, alloc_size(1, 2)));
@@ -95,7 +99,8 @@ size_t qa_usable_size(const void *block);
  * QA_POOLS_MAX. The pool lives until it is destroyed or the process ends. qa_pool_alloc: a block, or NULL and ENOMEM.
  * qa_pool_free: a block of that pool, or NULL; qa_free takes it, too. qa_pool_destroy: 0, or -EBUSY and nothing changed
  * when a block of the pool is still allocated (or sits in the cache of another thread that can not be reached, see
- * qa_trim). NULL is allowed. No other thread may use it meanwhile.
+ * qa_trim). NULL is allowed. No other thread may use it meanwhile. Creating costs O(threads), destroying as much as a
+ * trim of that pool; both wait while another thread trims.
  */
 #define QA_POOL_BLOCK_MAX (32u << 10)
 
@@ -178,7 +183,8 @@ size_t qa_map(struct qa_class_map *maps, size_t capacity);
  * It can be told to look at one size class (by its block size) or one named pool only, and to leave some of what is
  * cached there: never less than keep_bytes stays cached, as far as that much was.
  * Returns 0, or a negative errno (-EINVAL: options not understood; -ENOENT: no such class or pool). result may be NULL;
- * its held and cached bytes are those of that class or pool, or of the whole process.
+ * its held and cached bytes are those of that class or pool, or of the whole process. Costs about the kernel's own time
+ * to take what goes back; one trim at a time, a second waits.
  */
 struct qa_trim_options {
 	uint32_t size;       /* sizeof(struct qa_trim_options) of the caller; members beyond it count as 0 */
@@ -205,8 +211,9 @@ int qa_trim(const struct qa_trim_options *options, struct qa_trim_result *result
  * qa_agent_start: starts it when it is not running. 0, or a negative errno (-EAGAIN: no thread could be made; -EPERM:
  * set-user-ID; -ENAMETOOLONG: QAD_SOCKET).
  *
- * qa_agent_stop: ends it and its connection, and waits until the thread is gone; needed by a program that calls
- * setns(2) or unshare(2) where they demand a single thread. It stays off, in forked children too, until qa_agent_start.
+ * qa_agent_stop: ends it and its connection, and waits until the thread is gone (and done with a trim); needed by a
+ * program that calls setns(2) or unshare(2) where they demand a single thread. It stays off, in forked children too,
+ * until qa_agent_start.
  *
  * Neither may be called from a fork handler.
  */
