@@ -106,10 +106,13 @@ struct http_job *http_job_of(struct waiter *waiter);
  */
 void http_want_figures(struct http_job *job, bool with_classes, void (*on_ready)(struct http_job *job));
 
-/* Answers. The memory of http_answer_bytes (from malloc) and the JSON are taken over; static data stays for ever. */
+/*
+ * Answers. The memory of http_answer_bytes (from malloc) and the JSON are taken over. Static data stays for ever, and
+ * etag, in its quotes, is its mark: who sends that along and would get the same is told so.
+ */
 void http_answer_bytes(struct http_job *job, unsigned status, enum http_type type, void *data, size_t size_bytes);
-void http_answer_static(struct http_job *job, unsigned status, enum http_type type, const void *data,
-			size_t size_bytes);
+void http_answer_static(struct http_job *job, enum http_type type, const void *data, size_t size_bytes,
+			const char *etag);
 /* NULL: the answer is that memory is out. */
 void http_answer_json(struct http_job *job, unsigned status, json_t *json);
 /* Below /api/ an object with the key error, elsewhere a line of text. */

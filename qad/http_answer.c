@@ -22,6 +22,8 @@ static const char *const content_types[HTTP_TYPES] = {
 	[HTTP_TYPE_ICO] = "image/x-icon",
 };
 
+#define NO_STORE "no-store"
+
 /* What a browser may do with it: nothing but what came from here, shown nowhere but here. */
 static const struct {
 	const char *name, *value;
@@ -32,7 +34,7 @@ static const struct {
 	{"X-Content-Type-Options", "nosniff"},
 	{"Referrer-Policy", "no-referrer"},
 	{"Cross-Origin-Resource-Policy", "same-origin"},
-	{"Cache-Control", "no-store"},
+	{MHD_HTTP_HEADER_CACHE_CONTROL, NO_STORE},
 };
 
 /* A body from malloc whose bytes are counted. */
@@ -105,14 +107,39 @@ struct MHD_Response *http_make_error(struct http *http, bool is_api, const char 
 	return dump != NULL ? http_make_response(http, HTTP_TYPE_JSON, dump, strlen(dump), HTTP_MEMORY_FREE) : NULL;
 }
 
+/* It may be kept, and is asked about each time. */
+static void set_etag(struct MHD_Response *response, const char *etag)
+{
+	MHD_del_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, NO_STORE);
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache");
+	MHD_add_response_header(response, MHD_HTTP_HEADER_ETAG, etag);
+}
+
 void http_answer_bytes(struct http_job *job, unsigned status, enum http_type type, void *data, size_t size_bytes)
 {
 	http_job_answer(job, status, http_make_response(job->http, type, data, size_bytes, HTTP_MEMORY_FREE));
 }
 
-void http_answer_static(struct http_job *job, unsigned status, enum http_type type, const void *data, size_t size_bytes)
+void http_answer_static(struct http_job *job, enum http_type type, const void *data, size_t size_bytes,
+			const char *etag)
 {
-	http_job_answer(job, status, http_make_response(job->http, type, data, size_bytes, HTTP_MEMORY_STATIC));
+	struct MHD_Response *response = http_make_response(job->http, type, data, size_bytes, HTTP_MEMORY_STATIC);
+
+	if (response != NULL)
+		set_etag(response, etag);
+	http_job_answer(job, MHD_HTTP_OK, response);
+}
+
+struct MHD_Response *http_make_unchanged(struct http *http, struct MHD_Response *known)
+{
+	struct MHD_Response *response = http_make_response(http, HTTP_TYPE_TEXT, "", 0, HTTP_MEMORY_STATIC);
+
+	if (response == NULL)
+		return NULL;
+	/* A 304 says nothing of the body that it does not have. */
+	MHD_del_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, content_types[HTTP_TYPE_TEXT]);
+	set_etag(response, MHD_get_response_header(known, MHD_HTTP_HEADER_ETAG));
+	return response;
 }
 
 void http_answer_json(struct http_job *job, unsigned status, json_t *json)

@@ -114,6 +114,8 @@ void http_job_release(struct http_request *request);
 enum http_memory { HTTP_MEMORY_FREE /* taken over */, HTTP_MEMORY_COPY, HTTP_MEMORY_STATIC };
 struct MHD_Response *http_make_response(struct http *http, enum http_type type, const void *data, size_t size_bytes,
 					enum http_memory memory);
+/* What is told to who has that already. */
+struct MHD_Response *http_make_unchanged(struct http *http, struct MHD_Response *known);
 /* An error as clients see it: JSON or text. */
 struct MHD_Response *http_make_error(struct http *http, bool is_api, const char *code, const char *message);
 /* Takes over the response; NULL is the answer 503. */

@@ -32,7 +32,7 @@ void http_page(struct http_job *job)
 	const struct http_page_file *file = find_file(name);
 
 	if (file != NULL)
-		http_answer_static(job, MHD_HTTP_OK, file->type, file->data, file->size_bytes);
+		http_answer_static(job, file->type, file->data, file->size_bytes, file->etag);
 	else if (http_page_files[0].name == NULL)
 		http_fail(job, MHD_HTTP_NOT_FOUND, "no_page", missing);
 	else

@@ -11,6 +11,7 @@ struct http_page_file {
 	enum http_type type;
 	const void *data;
 	size_t size_bytes;
+	const char *etag;
 };
 
 extern const struct http_page_file http_page_files[];

@@ -110,6 +110,15 @@ static const char *read_wish(struct http_request *request, struct http_wish *wis
 	return fault;
 }
 
+/* It has sent along the mark of what it has, and that is still the same. */
+static bool has_it_already(const struct http_request *request, struct MHD_Response *response)
+{
+	const char *etag = MHD_get_response_header(response, MHD_HTTP_HEADER_ETAG);
+	const char *known = header_of(request, MHD_HTTP_HEADER_IF_NONE_MATCH);
+
+	return etag != NULL && known != NULL && strcmp(etag, known) == 0;
+}
+
 /* What its job made; that is shared, so it stays the job's. */
 static enum MHD_Result send_answer(struct http_request *request, const char *path)
 {
@@ -120,6 +129,12 @@ static enum MHD_Result send_answer(struct http_request *request, const char *pat
 		http_job_release(request);
 		return refuse(request, path, MHD_HTTP_SERVICE_UNAVAILABLE,
 			      "qad has no memory left for answers over HTTP; try again later");
+	}
+	if (has_it_already(request, job->response)) {
+		struct MHD_Response *unchanged = http_make_unchanged(request->http, job->response);
+
+		http_job_release(request);
+		return send_response(request->http, request->connection, MHD_HTTP_NOT_MODIFIED, unchanged);
 	}
 	request->http->counters->refused += job->status >= 400;
 	request->http->counters->scrapes += job->wish.route->is_scrape && job->status == MHD_HTTP_OK;

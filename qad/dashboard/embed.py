@@ -4,6 +4,7 @@
 NAME is what it is called in /page/NAME; by default the file's own name. Without a file the table is empty.
 """
 
+import hashlib
 import pathlib
 import sys
 
@@ -25,8 +26,11 @@ def main(output, *arguments):
     for number, argument in enumerate(arguments):
         name, _, path = argument.rpartition("=")
         name = name or pathlib.Path(path).name
-        text += array_of(number, pathlib.Path(path).read_bytes())
-        rows.append(f'\t{{"{name}", HTTP_TYPE_{TYPES[pathlib.Path(name).suffix]}, file_{number}, sizeof(file_{number})}},\n')
+        data = pathlib.Path(path).read_bytes()
+        kind = TYPES[pathlib.Path(name).suffix]
+        etag = hashlib.sha256(data).hexdigest()[:32]
+        text += array_of(number, data)
+        rows.append(f'\t{{"{name}", HTTP_TYPE_{kind}, file_{number}, sizeof(file_{number}), "\\"{etag}\\""}},\n')
     text += "\nconst struct http_page_file http_page_files[] = {\n" + "".join(rows) + "\t{0},\n};\n"
     pathlib.Path(output).write_text(text)
 

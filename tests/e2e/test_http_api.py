@@ -309,6 +309,10 @@ def test_the_page_has_its_files(serve):
                        ("icon.svg", "image/svg+xml"), ("uplot-license.txt", "text/plain; charset=utf-8")):
         answer = get(address, f"/page/{name}")
         assert (answer.status, answer.headers["content-type"]) == (200, kind) and answer.body
+    again = get(address, "/", If_None_Match=page.headers["etag"])
+    assert (page.headers["cache-control"], again.status, again.body) == ("no-cache", 304, b"")
+    assert again.headers["etag"] == page.headers["etag"] and "content-security-policy" in again.headers
+    assert get(address, "/", If_None_Match='"another"').status == 200
     assert b"script-src 'self'" not in page.body and "script-src 'self'" in page.headers["content-security-policy"]
     for name in ("nothing.js", "..%2fstyle.css", "%2e%2e", "style.css/x", ""):
         assert get(address, f"/page/{name}").status == 404
