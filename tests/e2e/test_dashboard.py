@@ -150,7 +150,7 @@ def test_the_numbers_are_those_of_qactl(web, browser, doc, stats):
     open_process(browser, web, doc.pid)
     for key in ("used", "cached", "held"):
         assert browser.exact(f"[data-tile={key}] .tile-value") == figures[f"{key}_bytes"], key
-    assert browser.tile("cached") == f"{figures['cached_bytes'] / 2**20:.1f} MiB"
+        assert browser.tile(key) == f"{figures[f'{key}_bytes'] / 2**20:.1f} MiB", key
     rows = browser.run("""[...document.querySelector("#classes").closest("section").querySelectorAll("tbody tr")].map((row) =>
         [...row.cells].map((cell) => cell.title ? Number(cell.title.replace(/[^0-9]/g, "")) : cell.textContent))""")
     shown = {row[0]: tuple(row[3:6]) for row in rows}
@@ -388,12 +388,12 @@ def test_keys(web, browser, target, qactl):
 
 
 def test_the_focus_stays_with_a_row_that_moves(web, browser, target, qactl):
-    small, large = target(QA_NAME="small"), target(QA_NAME="large")
-    for process, count in ((small, 1000), (large, 50_000)):
+    small, large, larger = target(QA_NAME="small"), target(QA_NAME="large"), target(QA_NAME="larger")
+    for process, count in ((small, 1000), (large, 50_000), (larger, 90_000)):
         process.ask(f"malloc 1 {count} 64")
         process.ask("free 1")
-    open_overview(browser, web, 2)
-    assert browser.texts("tbody th") == ["large (target)", "small (target)"]
+    open_overview(browser, web, 3)
+    assert browser.texts("tbody th") == ["larger (target)", "large (target)", "small (target)"]
     browser.run("document.querySelector('tbody tr:last-child a').focus()")
     small.ask("malloc 2 200000 64")
     small.ask("free 2")
