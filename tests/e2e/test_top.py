@@ -249,6 +249,7 @@ def test_a_target_of_the_command_line_is_opened_at_once(watched, top, qactl):
     assert gone.status() == 67 and "no such target: pid 4711" in gone.errors.read_text()
 
 
+@pytest.mark.plain_only
 def test_help_tells_every_key(watched, top):
     watched()
     screen = top()
@@ -407,6 +408,7 @@ def test_a_trim_that_fails_is_told(watched, top, code, text):
     screen.wait("Enter open", without=[text])
 
 
+@pytest.mark.plain_only
 def test_readonly(watched, top):
     qad = watched()
     screen = top("--readonly")
@@ -418,6 +420,7 @@ def test_readonly(watched, top):
     assert qad.of("trim") == []
 
 
+@pytest.mark.plain_only
 def test_pause_asks_nobody(watched, top):
     qad = watched()
     screen = top()
@@ -431,6 +434,7 @@ def test_pause_asks_nobody(watched, top):
     screen.wait("changed", without=["Paused"])
 
 
+@pytest.mark.plain_only
 def test_delay(watched, top, qactl):
     qad = watched()
     screen = top("--delay", "0.5", wait=("every 0.5 s",))
@@ -488,6 +492,7 @@ def test_what_qad_says_makes_no_sense(watched, top):
     screen.wait("docview", without=["trying again"])
 
 
+@pytest.mark.plain_only
 def test_no_qad_is_told_as_by_other_commands(top, qactl):
     screen = top(wait=("it has ended",))
     assert screen.status() == 69
@@ -585,6 +590,7 @@ def test_names_are_escaped_and_a_plain_locale_gets_ascii(watched, top):
     assert "\n".join(plain.wait("qactl top: keys")).isascii()
 
 
+@pytest.mark.plain_only
 @pytest.mark.parametrize("how, status", [("q", 0), ("C-c", 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129),
                                          (signal.SIGINT, 130)])
 def test_it_leaves_the_terminal_as_it_was(watched, top, how, status):
@@ -598,6 +604,7 @@ def test_it_leaves_the_terminal_as_it_was(watched, top, how, status):
     assert screen.status() == status
 
 
+@pytest.mark.plain_only
 def test_stop_and_go_on(watched, top):
     watched()
     screen = top(shell=["bash", "--norc", "--noprofile", "-i"], wait=("READY",), PS1="READY ")
@@ -614,6 +621,7 @@ def test_stop_and_go_on(watched, top):
     screen.wait("Stopped", without=["docview"])
 
 
+@pytest.mark.plain_only
 def test_the_end_of_the_terminal_is_its_end(watched, top):
     watched()
     screen = top()
