@@ -470,6 +470,7 @@ def test_qad_away_and_back(watched, top):
     os.unlink(first.path)
     second = watched([process(102, "web", cached=7 << 20), process(104, "newcomer", cached=9 << 20)])
     screen.wait("newcomer", without=["docview", "qad is gone"])
+    wait_until(lambda: {102, 104} <= {params["pid"] for params in second.of("history")}, what="questions for history")
     screen.wait_selected("web")
     screen.keys("Enter")
     screen.wait("web, pid 102", "letters")
