@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "text.h"
 #include "utf8.h"
 
 static void begin_field(struct csv *csv)
@@ -32,11 +33,20 @@ void csv_end_line(struct csv *csv)
 	csv->is_inside = false;
 }
 
-/* Controls are one byte, or (U+0080 to U+009F, which terminals obey too) 0xc2 and one byte. */
-static bool is_control(const unsigned char *text, size_t length)
+/* The code point of a well-formed character: the low bits of its first byte, then six of each other. */
+static wchar_t code_point(const unsigned char *text, size_t length)
 {
-	return length == 0 || (length == 1 && (*text < ' ' || *text == 0x7f)) ||
-	       (length == 2 && text[0] == 0xc2 && text[1] < 0xa0);
+	wchar_t c = length > 1 ? *text & (0xff >> (length + 1)) : *text;
+
+	for (size_t i = 1; i < length; i++)
+		c = (c << 6) | (text[i] & 0x3f);
+	return c;
+}
+
+/* Terminals obey U+0080 to U+009F as they do the controls of ASCII. */
+static bool is_harmful(wchar_t c)
+{
+	return c < ' ' || (c >= 0x7f && c < 0xa0) || text_is_deceptive(c);
 }
 
 static size_t print_character(FILE *out, const char *text)
@@ -48,10 +58,10 @@ static size_t print_character(FILE *out, const char *text)
 		fputs("\\\\", out);
 	else if (*text == '"')
 		fputs("\"\"", out);
-	else if (is_control(bytes, length) && length == 2)
-		fprintf(out, "\\u{%x}", bytes[1]);
-	else if (is_control(bytes, length))
+	else if (length == 0 || (length == 1 && is_harmful(*bytes)))
 		fprintf(out, "\\x%02x", *bytes);
+	else if (length > 1 && is_harmful(code_point(bytes, length)))
+		fprintf(out, "\\u{%x}", (unsigned)code_point(bytes, length));
 	else
 		fwrite(text, 1, length, out);
 	return length ? length : 1;

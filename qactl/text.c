@@ -4,15 +4,13 @@
  */
 #include "text.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <wchar.h>
 #include <wctype.h>
 
 /* Printable for wctype(3), yet invisible, or they turn the text that follows them: zero width, separators, bidi. */
-static bool is_deceptive(wchar_t c)
+bool text_is_deceptive(wchar_t c)
 {
 	return c == 0xad || c == 0x61c || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
 	       (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xe0000 && c <= 0xe007f);
@@ -56,7 +54,7 @@ void text_escape(char *out, size_t out_bytes, const char *text)
 		wchar_t c;
 		size_t length = next_character(text, &c), piece_length;
 
-		if (c && c != L'\\' && iswprint((wint_t)c) && wcwidth(c) >= 0 && !is_deceptive(c))
+		if (c && c != L'\\' && iswprint((wint_t)c) && wcwidth(c) >= 0 && !text_is_deceptive(c))
 			snprintf(piece, sizeof(piece), "%.*s", (int)length, text);
 		else
 			escape_character(piece, sizeof(piece), text, length, c);

@@ -59,6 +59,13 @@ def test_the_picture(fake, qactl):
     assert "\u2593\u00b7\u00b7\u00b7\u2591\u00b7\u00b7\u00b7\u00b7\u2591" in qactl("map", "editor", LC_ALL="C.UTF-8").out
 
 
+@pytest.mark.parametrize("last,says", [(200_000, "380.9 KiB of it lie in 19 pages at most 80 % full,\npinned by 10.8 KiB"),
+                                       (190_000, "185.5 KiB of it lie in 10 pages at most 30 % full,\npinned by 2.1 KiB")])
+def test_the_emptiest_pages_that_have_half_of_what_is_free(fake, qactl, last, says):
+    fake(map=answer([row(48, {0: (4, 100, 100_000), 2: (6, 2_000, 90_000), 7: (9, 9_000, last)})]))
+    assert says in qactl("map", "4242").out
+
+
 def test_one_class_and_json(fake, qactl):
     fake(map=answer(CLASSES))
     result = qactl("map", "4242", "--class", "4096", LC_ALL="C")

@@ -42,6 +42,9 @@ static void test_csv_fields(void **state)
 	assert_field("a\r\nb", "a\\x0d\\x0ab");
 	assert_field("\\\x7f\x1f", "\\\\\\x7f\\x1f");
 	assert_field("\xc2\x9b \xc2\xa0 \xe2\x82\xac", "\\u{9b} \xc2\xa0 \xe2\x82\xac");
+	assert_field("a\xe2\x80\xae"
+		     "b \xf3\xa0\x80\x81 \xf0\x9f\x98\x80",
+		     "a\\u{202e}b \\u{e0001} \xf0\x9f\x98\x80");
 	assert_field("\xff,\xe2\x82", "\"\\xff,\\xe2\\x82\"");
 }
 
