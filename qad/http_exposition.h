@@ -19,10 +19,10 @@ enum metric_kind { METRIC_GAUGE, METRIC_COUNTER, METRIC_INFO };
 struct metric {
 	const char *name;
 	enum metric_kind kind;
+	uint32_t divisor; /* 1, or a power of ten: the value is in such parts */
 	const char *unit; /* with which the name ends; NULL: none */
 	const char *help;
-	size_t offset;    /* of its value, a uint64_t, in the caller's struct */
-	uint32_t divisor; /* 1, or a power of ten: the value is in such parts */
+	size_t offset; /* of its value, a uint64_t, in the caller's struct */
 };
 
 void metric_write_head(struct qp_buffer *out, const struct metric *metric, bool is_openmetrics);

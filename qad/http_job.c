@@ -68,6 +68,17 @@ static bool is_current(const struct http_job *job, uint64_t now_ms)
 	return job->removals == job->service->registry.removals || now_ms - job->made_ms < LEAST_MS;
 }
 
+static bool is_same(const struct http_wish *one, const struct http_wish *other)
+{
+	if (one->route != other->route || one->pid != other->pid ||
+	    one->wants_openmetrics != other->wants_openmetrics || strcmp(one->rest, other->rest) != 0)
+		return false;
+	for (int i = 0; i < HTTP_PARAMETERS; i++)
+		if (one->is_given[i] != other->is_given[i] || strcmp(one->values[i], other->values[i]) != 0)
+			return false;
+	return true;
+}
+
 static struct http_job *find_job(struct http *http, const struct http_wish *wish)
 {
 	uint64_t now_ms = uv_now(http->service->loop);
@@ -75,8 +86,7 @@ static struct http_job *find_job(struct http *http, const struct http_wish *wish
 	for (struct list *link = http->jobs.next; link != &http->jobs; link = link->next) {
 		struct http_job *job = LIST_OWNER(link, struct http_job, link);
 
-		/* Both were zeroed before they were filled. */
-		if (memcmp(&job->wish, wish, sizeof(*wish)) == 0 && is_current(job, now_ms))
+		if (is_same(&job->wish, wish) && is_current(job, now_ms))
 			return job;
 	}
 	return NULL;
@@ -105,7 +115,7 @@ static struct http_job *create_job(struct http *http, const struct http_wish *wi
 	make_room(http);
 	job->service = http->service;
 	job->http = http;
-	memcpy(&job->wish, wish, sizeof(*wish));
+	job->wish = *wish;
 	job->as_of_ms = uv_now(http->service->loop);
 	list_init(&job->requests);
 	list_init(&job->of_round);

@@ -14,16 +14,16 @@ static const char *const trim_parameters[] = {"block_size", "pool", "keep_bytes"
 static const char *const history_parameters[] = {"step_s", "from_s", "to_s", NULL};
 
 static const struct http_route routes[] = {
-	{"/", HTTP_GET, NULL, http_page},
-	{"/page/*", HTTP_GET, NULL, http_page},
-	{"/api/v1/targets", HTTP_GET, NULL, http_api_targets},
-	{"/api/v1/targets/PID", HTTP_GET, NULL, http_api_target},
-	{"/api/v1/targets/PID/history", HTTP_GET, history_parameters, http_api_target_history},
-	{"/api/v1/targets/PID/map", HTTP_GET, NULL, http_api_map},
-	{"/api/v1/history", HTTP_GET, history_parameters, http_api_history},
-	{"/api/v1/health", HTTP_GET, NULL, http_api_health},
-	{"/metrics", HTTP_GET, metrics_parameters, http_metrics, .is_scrape = true},
-	{"/api/v1/targets/PID/trim", HTTP_POST, trim_parameters, http_trim},
+	{"/", NULL, http_page, HTTP_GET},
+	{"/page/*", NULL, http_page, HTTP_GET},
+	{"/api/v1/targets", NULL, http_api_targets, HTTP_GET},
+	{"/api/v1/targets/PID", NULL, http_api_target, HTTP_GET},
+	{"/api/v1/targets/PID/history", history_parameters, http_api_target_history, HTTP_GET},
+	{"/api/v1/targets/PID/map", NULL, http_api_map, HTTP_GET},
+	{"/api/v1/history", history_parameters, http_api_history, HTTP_GET},
+	{"/api/v1/health", NULL, http_api_health, HTTP_GET},
+	{"/metrics", metrics_parameters, http_metrics, HTTP_GET, .is_scrape = true},
+	{"/api/v1/targets/PID/trim", trim_parameters, http_trim, HTTP_POST},
 };
 
 static bool is_method_of(const struct http_route *route, const char *method)
