@@ -14,9 +14,8 @@
 #include "text.h"
 #include "top/columns.h"
 #include "top/keys.h"
-#include "top/layout.h"
 
-enum { WHEEL_ROWS = 3, HISTORY_S = TREND_POINTS * TREND_STEP_MS / 1000 };
+enum { WHEEL_ROWS = 3 };
 
 void top_say(struct top *top, const char *format, ...)
 {
@@ -71,13 +70,6 @@ static void open_selected(struct top *top)
 	snprintf(who, sizeof(who), "%s, pid %" PRIu64, label, process->target.pid);
 	view_select(&top->processes, top->processes.selected);
 	open_process(top, process->target.pid, process, who);
-}
-
-void top_forget_histories(struct top *top)
-{
-	top->open.is_history_asked = false;
-	for (size_t i = 0; i < top->list.count; i++)
-		top->list.items[i].is_history_asked = false;
 }
 
 static void show_list(struct top *top)
@@ -365,41 +357,4 @@ void top_take_key(struct top *top, int key, int x, int y)
 		view_move(top_view(top), key == KEYS_WHEEL_UP ? -WHEEL_ROWS : WHEEL_ROWS);
 	else
 		act(top, action);
-}
-
-/* What there was before top began to watch, of each process when it is seen first. */
-static void ask_histories(struct top *top)
-{
-	if (top->page == TOP_HELP)
-		return;
-	if (top->page == TOP_PROCESS) {
-		if (!top->open.is_history_asked && link_has_room(&top->link))
-			top->open.is_history_asked = link_ask_history(&top->link, top->open.target.pid, HISTORY_S) == 0;
-		return;
-	}
-	for (int i = 0; i < top->layout.row_count && link_has_room(&top->link); i++) {
-		const struct process *row = view_row(&top->processes, top->processes.first + (size_t)i);
-		struct process *process = row ? process_list_find(&top->list, row->target.pid) : NULL;
-
-		if (process && !process->is_history_asked)
-			process->is_history_asked = link_ask_history(&top->link, process->target.pid, HISTORY_S) == 0;
-	}
-}
-
-void top_arrange(struct top *top, int width, int height)
-{
-	enum top_page page = top->page == TOP_HELP ? top->page_before : top->page;
-	struct view *view = page == TOP_PROCESS ? &top->classes : &top->processes;
-	int error;
-
-	layout_make(&top->layout, top->page, &view->set, width, height);
-	if (page == TOP_PROCESS)
-		error = view_arrange(view, top->stats.rows, top->stats.row_count);
-	else
-		error = view_arrange(view, top->list.items, top->list.count);
-	if (error < 0)
-		top_say(top, "Out of memory: the rows may not be in order.");
-	if (top->page != TOP_HELP)
-		view_scroll(view, (size_t)(top->layout.row_count > 0 ? top->layout.row_count : 0));
-	ask_histories(top);
 }
