@@ -35,7 +35,7 @@ function makeColumns(largest) {
 		},
 		{ ...countColumn("pages", "Pages", 3), text: (row) => (row.block_size === 0 ? "-" : format.count(row.pages)) },
 		{
-			id: "bar", title: "Used | cached", rank: 3, class: "bar-cell", isText: true, create: createBar,
+			id: "bar", title: "Used | cached", rank: 2, class: "bar-cell", isText: true, create: createBar,
 			update: (node, row) => updateBar(node, row, largest.held_bytes),
 		},
 		bytesColumn("held", 2), bytesColumn("used", 1), bytesColumn("cached", 1),

@@ -57,7 +57,7 @@ function makeColumns(largest) {
 		{ id: "pid", title: "PID", rank: 2, sort: (row) => row.pid, text: (row) => String(row.pid) },
 		{ id: "uid", title: "UID", rank: 4, sort: (row) => row.uid, text: (row) => String(row.uid) },
 		{
-			id: "bar", title: "Used | cached", rank: 3, class: "bar-cell", isText: true, create: createBar,
+			id: "bar", title: "Used | cached", rank: 2, class: "bar-cell", isText: true, create: createBar,
 			update: (node, row) => updateBar(node, { used_bytes: row.used_bytes ?? 0, cached_bytes: row.cached_bytes ?? 0 }, largest.held_bytes),
 		},
 		bytesColumn("held", "Held", 3),

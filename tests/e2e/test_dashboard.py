@@ -244,6 +244,46 @@ def count_refreshes(browser, number):
     return browser.run("window.seenNodes")
 
 
+# The modules by themselves.
+
+
+def test_figures_are_written_as_by_qactl(web, browser):
+    browser.open(base_of(web))
+    numbers = {0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 1_048_524: "1023.9 KiB", 1_048_525: "1.0 MiB", 3 * 2**39: "1.5 TiB",
+               2**63: "8.0 EiB"}
+    percents = {(0, 0): "-", (0, 9): "0.0 %", (1, 99_999): "0.1 %", (99_998, 99_999): "99.9 %", (9, 9): "100.0 %", (1, 3): "33.3 %"}
+    asked = json.dumps([list(numbers), list(percents)])
+    script = f"""import("/page/format.js").then((format) => {{
+        const [numbers, percents] = {asked};
+        return [numbers.map(format.bytes), percents.map(([part, whole]) => format.percent(part, whole))];
+    }})"""
+    assert browser.run(script) == [list(numbers.values()), list(percents.values())]
+
+
+def test_answers_of_a_history_are_joined(web, browser):
+    """Overlapping ones, one that begins later, a second that nobody saw, a gap, and another qad's that begins earlier."""
+    browser.open(base_of(web))
+    joined = browser.run("""import("/page/record.js").then(({ createRecord, RANGES }) => {
+        const keys = ["held", "used", "cached", "thread", "partial", "empty", "slack", "rss"].map((key) => `${key}_bytes`);
+        const record = createRecord();
+        const add = (first_point, values) => record.add({ points: values.length, first_point, first_time_s: 1000 + first_point,
+            trims: [], ...Object.fromEntries(keys.map((key) => [key, values])) });
+        const shown = () => {
+            const columns = record.columns(RANGES[0]);
+            return [columns.times[0], columns.used_bytes];
+        };
+
+        add(100, [1, 2, 3]);
+        add(102, [4, null, 5]);
+        const first = shown();
+        add(110, [6]);
+        const later = shown();
+        add(50, [7, 8]);
+        return [first, later, shown()];
+    })""")
+    assert joined == [[1100, [1, 2, 4, 4, 5]], [1100, [1, 2, 4, 4, 5, None, None, None, None, None, 6]], [1050, [7, 8]]]
+
+
 # What comes and goes.
 
 
