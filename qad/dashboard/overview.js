@@ -67,7 +67,7 @@ function makeColumns(largest) {
 			id: "percent", title: "Cached %", rank: 2, sort: (row) => (row.held_bytes ? row.cached_bytes / row.held_bytes : -1),
 			text: (row) => (row.held_bytes === undefined ? "-" : format.percent(row.cached_bytes, row.held_bytes)),
 		},
-		bytesColumn("rss", "RSS", 2, "Resident memory of the whole process"),
+		bytesColumn("rss", "RSS", 3, "Resident memory of the whole process"),
 		{ id: "threads", title: "Threads", rank: 4, hint: "Threads that have a cache", sort: (row) => row.threads ?? -1, text: (row) => (row.threads === undefined ? "-" : format.count(row.threads)) },
 		{ id: "uptime", title: "Uptime", rank: 4, sort: (row) => row.uptime_s, text: (row) => format.uptime(row.uptime_s) },
 		{ id: "state", title: "State", rank: 3, isText: true, sort: stateOf, text: stateOf, mark: stateOf, exact: (row) => (row.silent && row.age_ms !== undefined ? `figures are ${Math.round(row.age_ms / 1000)} s old` : null) },
