@@ -80,6 +80,7 @@ def test_new_ones_find_it_within_a_second_and_others_stay(placed, how):
     qad.stop()  # asserts that the file is gone: the new one is known as its own
 
 
+@pytest.mark.plain_only
 def test_again_and_again(placed):
     qad, target, client = placed
     for number in range(4):
@@ -114,6 +115,7 @@ def test_a_file_that_changes_beside_it_does_not_wake_qad(placed):
     assert switches() == before
 
 
+@pytest.mark.plain_only
 def test_another_program_in_its_place_is_told_once_and_left_alone(placed):
     qad, target, client = placed
     with socket.socket(socket.AF_UNIX) as other:
