@@ -100,6 +100,7 @@ def chromium():
 
 @pytest.fixture
 def browser(chromium):
+    """The last argument of a test, so that it is looked at before what it shows is taken away."""
     chromium.expected = []
     yield chromium
     if chromium.base:
@@ -145,7 +146,7 @@ def open_overview(browser, qad, rows, **look):
 # What it shows.
 
 
-def test_the_numbers_are_those_of_qactl(web, browser, doc, stats):
+def test_the_numbers_are_those_of_qactl(web, doc, stats, browser):
     figures = stats(doc.pid)
     open_process(browser, web, doc.pid)
     for key in ("used", "cached", "held"):
@@ -163,7 +164,7 @@ def test_the_numbers_are_those_of_qactl(web, browser, doc, stats):
     assert browser.run("document.title") == "qad: doc (target)"
 
 
-def test_the_sums_are_those_of_all(web, browser, target, qactl):
+def test_the_sums_are_those_of_all(web, target, qactl, browser):
     for count in (1000, 2000, 3000):
         target(QA_NAME=f"n{count}").ask(f"malloc 1 {count} 1024")
     wait_until(lambda: len(qactl("ps", "--json").json) == 3, what="three targets")
@@ -184,7 +185,7 @@ def legend(browser):
         [item.children[1].textContent, Number(item.children[2].title.replace(/[^0-9]/g, ""))]))""")
 
 
-def test_a_trim_is_a_step_and_an_event(web, browser, doc, qactl, stats):
+def test_a_trim_is_a_step_and_an_event(web, doc, qactl, stats, browser):
     open_process(browser, web, doc.pid)
     before = stats(doc.pid)["cached_bytes"]
     browser.until("document.querySelector('.legend-item:nth-child(1) .legend-value').title !== ''", "a point on the chart")
@@ -287,7 +288,7 @@ def test_answers_of_a_history_are_joined(web, browser):
 # What comes and goes.
 
 
-def test_qad_goes_and_comes_back(web, browser, doc):
+def test_qad_goes_and_comes_back(web, doc, browser):
     address = address_of(web)
     open_process(browser, web, doc.pid)
     browser.until("document.querySelector('[data-state-text]').textContent === 'live'")
@@ -304,7 +305,7 @@ def test_qad_goes_and_comes_back(web, browser, doc):
     assert browser.tile("used") == used
 
 
-def test_a_process_ends(web, browser, doc):
+def test_a_process_ends(web, doc, browser):
     open_process(browser, web, doc.pid)
     browser.until("document.querySelector('[data-tile=used] .tile-value').textContent !== ''")
     used = browser.tile("used")
@@ -353,7 +354,7 @@ def test_another_name_of_this_host_is_refused(web, browser):
     assert browser.run("document.querySelector('main')") is None
 
 
-def test_nobody_looks_nothing_is_asked(web, browser, doc):
+def test_nobody_looks_nothing_is_asked(web, doc, browser):
     open_process(browser, web, doc.pid)
     browser.until("document.querySelector('[data-state-text]').textContent === 'live'")
     browser.press("p")
@@ -369,7 +370,7 @@ def test_nobody_looks_nothing_is_asked(web, browser, doc):
     client.close()
 
 
-def test_a_trim_from_the_page(qad_factory, browser, socket_dir, target, stats):
+def test_a_trim_from_the_page(qad_factory, socket_dir, target, stats, browser):
     qad = qad_factory().start("--http", "127.0.0.1:0", "--http-allow-trim", "--http-token-file", str(socket_dir / "token"))
     process = target(QA_NAME="doc")
     process.ask("malloc 1 40000 64")
@@ -395,7 +396,7 @@ def test_a_trim_from_the_page(qad_factory, browser, socket_dir, target, stats):
     qad.stop()
 
 
-def test_no_trim_without_leave(web, browser, doc):
+def test_no_trim_without_leave(web, doc, browser):
     open_process(browser, web, doc.pid)
     browser.until("document.querySelector('[data-state-text]').textContent === 'live'")
     assert browser.run("document.querySelector('.trim').hidden")
@@ -404,7 +405,7 @@ def test_no_trim_without_leave(web, browser, doc):
 # How it is used.
 
 
-def test_keys(web, browser, target, qactl):
+def test_keys(web, target, qactl, browser):
     for name in ("one", "two"):
         target(QA_NAME=name).ask("malloc 1 1000 64")
     open_overview(browser, web, 2)
@@ -427,7 +428,7 @@ def test_keys(web, browser, target, qactl):
     browser.until("document.querySelector('h1').textContent === 'All processes'")
 
 
-def test_the_focus_stays_with_a_row_that_moves(web, browser, target, qactl):
+def test_the_focus_stays_with_a_row_that_moves(web, target, qactl, browser):
     small, large, larger = target(QA_NAME="small"), target(QA_NAME="large"), target(QA_NAME="larger")
     for process, count in ((small, 1000), (large, 50_000), (larger, 90_000)):
         process.ask(f"malloc 1 {count} 64")
@@ -441,7 +442,7 @@ def test_the_focus_stays_with_a_row_that_moves(web, browser, target, qactl):
     assert browser.run("document.activeElement.textContent") == "small (target)"
 
 
-def test_every_control_can_be_reached_by_tab(web, browser, doc):
+def test_every_control_can_be_reached_by_tab(web, doc, browser):
     open_overview(browser, web, 1)
     count = browser.run("document.querySelectorAll('a[href], button:not([hidden]), input, [tabindex=\"0\"]').length")
     seen = set()
@@ -495,7 +496,7 @@ def scene(web, target, qactl):
     return pid
 
 
-def test_looks(web, browser, scene):
+def test_looks(web, scene, browser):
     """Pictures for people to look at; and what can be told of them without eyes."""
     open_overview(browser, web, 4)
     browser.until("document.querySelector('.legend-value').title !== ''", "the chart")
