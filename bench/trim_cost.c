@@ -2,6 +2,8 @@
  * What a trim costs against what the kernel alone would take for the same pages. Blocks are allocated and mostly freed;
  * mincore before and after the trim tells exactly which OS pages it returned. Then a mapping of the benchmark's own is
  * made resident in the same places, and the same runs are given back with one madvise each: that is the kernel's time.
+ * Both are processor time of the thread that does it, so that a busy machine adds to neither; and before both the
+ * processor's caches are filled with something else, since the kernel is faster with pages that it just made.
  */
 #include "child.h"
 #include "qa.h"
@@ -10,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #define OS_PAGE_BYTES ((uintptr_t)4096)
 #define HUGE_BYTES ((uintptr_t)2 << 20)
@@ -18,6 +21,7 @@
 #define AVERAGE_BYTES 264u
 #define RUN_BLOCKS 200u /* of each hundred runs one survives */
 #define SPAN_BYTES_MAX ((uintptr_t)64 << 30)
+#define OTHER_BYTES ((uintptr_t)64 << 20)
 #define ROUNDS_MAX 101u
 
 enum { PAGE_USED = 1, PAGE_RESIDENT = 2, PAGE_RETURNED = 4 };
@@ -28,9 +32,17 @@ struct cost {
 	char **blocks; /* NULL: freed */
 	uintptr_t first;
 	size_t page_count;
+	char *other; /* what caches are filled with */
 	unsigned char *pages; /* from first on: PAGE_... */
 	unsigned char *resident;
 };
+
+static uint64_t processor_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
 
 static bool is_survivor(enum cost_survivors kind, size_t i)
 {
@@ -101,6 +113,12 @@ static void look_after(struct cost *cost)
 	}
 }
 
+static void cool(const struct cost *cost)
+{
+	for (size_t i = 0; i < OTHER_BYTES; i += 64)
+		*(volatile char *)(cost->other + i) = 1;
+}
+
 /* The kernel's time for the same pages, in a mapping that lies alike in its huge pages. */
 static uint64_t madvise_alone_ns(const struct cost *cost, struct cost_result *result)
 {
@@ -115,14 +133,15 @@ static uint64_t madvise_alone_ns(const struct cost *cost, struct cost_result *re
 			*(volatile char *)(alike + i * OS_PAGE_BYTES) = 1;
 	}
 	result->returned_bytes = result->runs = 0;
-	uint64_t start = child_now_ns();
+	cool(cost);
+	uint64_t start = processor_ns();
 	while (next_run(cost, PAGE_RETURNED, &begin, &end)) {
 		size_t bytes = (end - begin) * OS_PAGE_BYTES;
 		child_check(madvise(alike + begin * OS_PAGE_BYTES, bytes, MADV_DONTNEED) == 0, "madvise failed");
 		result->returned_bytes += bytes;
 		result->runs++;
 	}
-	uint64_t stop = child_now_ns();
+	uint64_t stop = processor_ns();
 	munmap(mapping, span + 2 * HUGE_BYTES);
 	return stop - start;
 }
@@ -142,9 +161,10 @@ static void measure_round(struct cost *cost, enum cost_survivors kind, struct co
 	grow(cost);
 	free_blocks(cost, kind, false);
 	look_before(cost);
-	uint64_t start = child_now_ns();
+	cool(cost);
+	uint64_t start = processor_ns();
 	child_check(qa_trim(NULL, NULL) == 0, "qa_trim failed");
-	uint64_t trim_ns = child_now_ns() - start;
+	uint64_t trim_ns = processor_ns() - start;
 	look_after(cost);
 	uint64_t madvise_ns = madvise_alone_ns(cost, result);
 	child_check(result->returned_bytes > 0, "trim returned nothing");
@@ -176,6 +196,7 @@ void trim_cost_measure(size_t bytes, unsigned rounds, struct cost_result *result
 	if (rounds > ROUNDS_MAX)
 		rounds = ROUNDS_MAX;
 	cost.blocks = (char **)child_map(cost.count * sizeof cost.blocks[0]);
+	cost.other = (char *)child_map(OTHER_BYTES);
 	for (unsigned i = 0; i < rounds; i++) {
 		for (unsigned kind = 0; kind < COST_KINDS; kind++) {
 			measure_round(&cost, (enum cost_survivors)kind, &results[kind]);

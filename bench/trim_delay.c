@@ -22,7 +22,7 @@ static const char help[] =
 	"usage: trim-delay [options]\n"
 	"\n"
 	"How long one thread's allocations take while another runs trims, against the same without; and how\n"
-	"long a trim takes, against the kernel's madvise alone for the same pages.\n"
+	"much processor time a trim takes, against the kernel's madvise alone for the same pages.\n"
 	"\n"
 	"  --trims N     trims in all, 1 to 10000 (default 100)\n"
 	"  --mib N       memory that the cost of a trim is measured with, 1 to 1024 (default 64)\n"

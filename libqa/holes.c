@@ -22,6 +22,7 @@ struct view {
 	_Atomic uint64_t *holes;
 	size_t first_bit;
 	uint32_t os_bytes, os_pages, block_size, blocks;
+	uint64_t reciprocal; /* 2^40 / block_size, rounded up */
 };
 
 static struct view view_of(const struct page *page, const struct size_class *c)
@@ -35,8 +36,18 @@ static struct view view_of(const struct page *page, const struct size_class *c)
 		.os_pages = (uint32_t)(((uint64_t)1 << (page_map_shift + page->span_log2)) / os_bytes),
 		.block_size = c->block_size,
 		.blocks = c->page_blocks,
+		.reciprocal = (((uint64_t)1 << 40) + c->block_size - 1) / c->block_size,
 	};
 	return view;
+}
+
+/*
+ * The number of the block that has a byte at that offset, without a division: the product is above offset / block_size
+ * by less than 2^22 / 2^40, and the fraction of a quotient is at most 1 - 1 / 2^15 (the largest block).
+ */
+static uint32_t block_at(const struct view *view, uint32_t offset)
+{
+	return (uint32_t)(offset * view->reciprocal >> 40);
 }
 
 static bool is_hole(const struct view *view, uint32_t os_page)
@@ -74,8 +85,8 @@ struct range {
 static struct range blocks_on(const struct view *view, uint32_t os_page)
 {
 	struct range range = {
-		.first = (uint32_t)((uint64_t)os_page * view->os_bytes / view->block_size),
-		.end = (uint32_t)((((uint64_t)os_page + 1) * view->os_bytes - 1) / view->block_size) + 1,
+		.first = block_at(view, os_page * view->os_bytes),
+		.end = block_at(view, (os_page + 1) * view->os_bytes - 1) + 1,
 	};
 	if (range.end > view->blocks)
 		range.end = view->blocks;
