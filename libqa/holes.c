@@ -1,8 +1,8 @@
 /*
  * An OS page can go when every block that overlaps it is free, or missing because of another hole. That is a question
  * of bits: those of the free blocks, and those of the missing ones, which follow from the holes. First the bits of what
- * overlaps a new hole are cleared, then the memory goes back, neighbours in one call. What the kernel refuses (locked
- * memory) is filled in again.
+ * overlaps a new hole are cleared, then the memory goes back (returns.h). What the kernel refuses (locked memory) is
+ * filled in again.
  */
 #include "holes.h"
 
@@ -13,8 +13,6 @@
 #include "bits.h"
 #include "os.h"
 #include "page_map.h"
-
-enum { OS_PAGES_MAX = (4 << 20) / (4 << 10) };
 
 /* A page seen as OS pages and blocks, both by number. */
 struct view {
@@ -147,43 +145,40 @@ static void fill(const struct view *view, uint32_t first, uint32_t last, uint64_
 		set_hole(view, i, false);
 }
 
-/* Which OS pages can go: flags in is_new, and whether there is one. */
-static bool find(const struct view *view, uint64_t *bits, bool *is_new)
+void holes_find(const struct page *page, const struct size_class *c, uint64_t *bits, struct returns *returns)
 {
-	bool found = false;
-	change_missing(view, bits, true);
-	for (uint32_t i = 0; i < view->os_pages; i++) {
-		struct range range = blocks_on(view, i);
-		is_new[i] = !is_hole(view, i) && bits_are_set(bits, range.first, range.end);
-		found |= is_new[i];
+	struct view view = view_of(page, c);
+	uint32_t number = returns_number(returns, page->base);
+	change_missing(&view, bits, true);
+	for (uint32_t i = 0; i < view.os_pages; i++) {
+		struct range range = blocks_on(&view, i);
+		if (!is_hole(&view, i) && bits_are_set(bits, range.first, range.end))
+			returns_add(returns, number + i, number + i + 1);
 	}
-	for (uint32_t i = 0; i < view->os_pages; i++)
-		if (is_new[i])
-			set_hole(view, i, true);
-	change_missing(view, bits, false);
-	return found;
+	for (uint32_t i = 0; i < view.os_pages; i++)
+		if (bits_get(returns->pages, number + i))
+			set_hole(&view, i, true);
+	change_missing(&view, bits, false);
 }
 
-struct holes_made holes_make(struct page *page, const struct size_class *c, uint64_t *bits)
+struct holes_made holes_settle(struct page *page, const struct size_class *c, uint64_t *bits,
+			       const struct returns *returns)
 {
-	bool is_new[OS_PAGES_MAX];
 	struct view view = view_of(page, c);
 	struct holes_made made = {0};
-	if (!find(&view, bits, is_new))
-		return made;
+	uint32_t number = returns_number(returns, page->base), pages = 0;
 	for (uint32_t i = 0, end; i < view.os_pages; i = end + 1) {
-		for (end = i; end < view.os_pages && is_new[end]; end++)
+		for (end = i; end < view.os_pages && bits_get(returns->refused, number + end); end++)
 			;
-		if (end == i)
-			continue;
-		if (os_return(page->base + (size_t)i * view.os_bytes, (size_t)(end - i) * view.os_bytes)) {
-			page->hole_pages = (uint16_t)(page->hole_pages + end - i);
-			made.bytes += (uint64_t)(end - i) * view.os_bytes;
-		} else {
+		if (end > i) {
 			fill(&view, i, end - 1, bits);
 			made.is_refused = true;
 		}
 	}
+	for (uint32_t i = 0; i < view.os_pages; i++)
+		pages += bits_get(returns->pages, number + i) && !bits_get(returns->refused, number + i);
+	page->hole_pages = (uint16_t)(page->hole_pages + pages);
+	made.bytes = (uint64_t)pages * view.os_bytes;
 	made.blocks = count_missing(&view) - page->missing;
 	return made;
 }

@@ -20,7 +20,15 @@
 #include <stdint.h>
 
 #include "page.h"
+#include "returns.h"
 #include "size_class.h"
+
+/*
+ * Finds all OS pages of which every byte is free or slack and adds them to those that a trim returns; they count as
+ * holes from now on, and the bits of the blocks there are cleared. Needs no lock if the page is in place PAGE_RETURNING
+ * and bits are the caller's copy.
+ */
+void holes_find(const struct page *page, const struct size_class *c, uint64_t *bits, struct returns *returns);
 
 struct holes_made {
 	uint64_t bytes;  /* given back now */
@@ -29,10 +37,11 @@ struct holes_made {
 };
 
 /*
- * Gives back all OS pages of which every byte is free or slack, and clears the bits of the blocks there. Needs no lock
- * if the page is in place PAGE_RETURNING and bits are the caller's copy. The caller adds blocks to page->missing.
+ * After returns_run: what was refused is no hole, and its blocks' bits are set again. The caller adds blocks to
+ * page->missing.
  */
-struct holes_made holes_make(struct page *page, const struct size_class *c, uint64_t *bits);
+struct holes_made holes_settle(struct page *page, const struct size_class *c, uint64_t *bits,
+			       const struct returns *returns);
 
 struct holes_filled {
 	uint64_t bytes;  /* of OS pages that are no longer holes */

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "returns.h"
 #include "size_class.h"
 
 /* Of one class, taken together at one moment. Blocks are counts, pages are in units of page_size. */
@@ -43,10 +44,12 @@ void shared_count_direct_alloc(unsigned size_class);
 void shared_release_kept(unsigned size_class);
 
 /*
- * Gives back the OS pages without a byte of a block that is out, inside the page that has that unit, if it is one of a
- * class. Returns the bytes. One caller at a time (trim.c); allocations go on from other pages meanwhile.
+ * The way into the page that begins at a unit: adds to what a trim returns the OS pages without a byte of a block that
+ * is out. False: there is no such page, or nothing to gain. Allocations go on from other pages until shared_walk_end,
+ * which follows returns_run and tells the bytes that went back. One caller at a time (trim.c), with pages of one chunk.
  */
-uint64_t shared_return_inside(const char *unit);
+bool shared_walk_begin(const char *unit, struct returns *returns);
+uint64_t shared_walk_end(const char *unit, const struct returns *returns);
 
 /* What one page of a class has; span_pages is 0 when the unit does not begin such a page, or none of its blocks is out.
  */

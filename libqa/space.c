@@ -260,3 +260,23 @@ bool space_next_unit(struct space_cursor *cursor, char **unit)
 	space_unlock();
 	return cursor->chunk != NULL;
 }
+
+struct chunk *space_next_chunk(const struct chunk *chunk)
+{
+	space_lock();
+	struct chunk *next = chunk ? chunk->next_all : space.all;
+	while (next && !next->base)
+		next = next->next_all;
+	space_unlock();
+	return next;
+}
+
+char *space_chunk_base(const struct chunk *chunk)
+{
+	return chunk->base;
+}
+
+uint32_t space_chunk_units(void)
+{
+	return space.chunk_units;
+}

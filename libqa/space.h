@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "page.h"
+#include "returns.h"
 
 void space_init(uint32_t page_size_bytes);
 uint32_t space_page_size_bytes(void);
@@ -60,11 +61,22 @@ bool space_next_unit(struct space_cursor *cursor, char **unit);
 uint64_t space_return_empty(unsigned size_class, uint64_t most_bytes);
 
 /*
- * The same in pieces: first all are collected; then next returns those of one chunk and adds their bytes, or says that
- * there are no more. Between two pieces trim's lock may change hands: what is collected is anybody's to return.
+ * The same in pieces. First all are collected, in their chunks, which are taken one after the other: NULL, there are no
+ * more. A chunk goes as a whole if nothing else is in it (the bytes are added); or else its waiting pages are added to
+ * what a trim returns of it, and settled after returns_run, which tells the bytes that went back. Between two chunks
+ * trim's lock may change hands: what is collected is anybody's to return.
  */
 void space_collect_empty(unsigned size_class, uint64_t most_bytes);
-bool space_return_next(uint64_t *returned_bytes);
+struct chunk *space_return_take(void);
+bool space_return_whole(struct chunk *chunk, uint64_t *returned_bytes);
+void space_return_add(const struct chunk *chunk, struct returns *returns);
+uint64_t space_return_settle(struct chunk *chunk, const struct returns *returns);
+
+/* The chunk after that one (NULL: the first) that is mapped, with its base and units; NULL: no more. Only trim may ask.
+ */
+struct chunk *space_next_chunk(const struct chunk *chunk);
+char *space_chunk_base(const struct chunk *chunk);
+uint32_t space_chunk_units(void);
 
 /* Around fork, see fork.c. */
 void space_lock(void);

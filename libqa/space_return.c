@@ -1,6 +1,7 @@
 /*
  * Giving empty pages back: the waiting pages are marked in their chunks, so that neighbours go in one call without
- * being sorted; then chunk by chunk, outside the lock, either as a whole or run by run.
+ * being sorted; then chunk by chunk, outside the lock, either as a whole or, with what else of it goes, in runs
+ * (returns.h).
  */
 #include "bits.h"
 #include "holes.h"
@@ -161,51 +162,69 @@ static void return_chunk_whole(struct chunk *chunk)
 	space_unlock();
 }
 
-/* Only the trimming thread sees the chunk's returning bits, so they are read without the lock. */
-static uint64_t return_chunk_runs(struct chunk *chunk)
-{
-	uint64_t returned_bytes = 0;
-	for (unsigned first = 0, count; (count = run_of_returning(chunk, &first)) > 0; first += count) {
-		bool is_returned = os_return(chunk->base + (size_t)first * space.page_size_bytes,
-					     (size_t)count * space.page_size_bytes);
-		space_lock();
-		if (is_returned) {
-			returned_bytes += drop_units(chunk, first, count);
-			space_chunk_add_clean(chunk, first, count);
-		} else {
-			keep_units(chunk, first, count);
-		}
-		space_unlock();
-	}
-	return returned_bytes;
-}
-
-bool space_return_next(uint64_t *returned_bytes)
+struct chunk *space_return_take(void)
 {
 	space_lock();
 	struct chunk *chunk = space.returning;
-	bool is_whole = false;
 	if (chunk) {
 		space.returning = chunk->next_return;
 		chunk->is_returning = false;
-		is_whole = detach_if_all_clean(chunk, returned_bytes);
 	}
 	space_unlock();
-	if (!chunk)
-		return false;
+	return chunk;
+}
+
+bool space_return_whole(struct chunk *chunk, uint64_t *returned_bytes)
+{
+	space_lock();
+	bool is_whole = detach_if_all_clean(chunk, returned_bytes);
+	space_unlock();
 	if (is_whole)
 		return_chunk_whole(chunk);
-	else
-		*returned_bytes += return_chunk_runs(chunk);
-	return true;
+	return is_whole;
+}
+
+/* Only the trimming thread sees the chunk's returning bits, so they are read without the lock. */
+void space_return_add(const struct chunk *chunk, struct returns *returns)
+{
+	uint32_t os_pages = (uint32_t)(space.page_size_bytes / os_page_bytes());
+	for (unsigned first = 0, count; (count = run_of_returning(chunk, &first)) > 0; first += count)
+		returns_add(returns, first * os_pages, (first + count) * os_pages);
+}
+
+uint64_t space_return_settle(struct chunk *chunk, const struct returns *returns)
+{
+	uint32_t os_pages = (uint32_t)(space.page_size_bytes / os_page_bytes());
+	uint64_t returned_bytes = 0;
+	space_lock();
+	for (unsigned first = 0; run_of_returning(chunk, &first) > 0;) {
+		unsigned count = 1u << returning_page(chunk, first)->span_log2;
+		if (returns_are_refused(returns, first * os_pages, (first + count) * os_pages)) {
+			keep_units(chunk, first, count);
+		} else {
+			returned_bytes += drop_units(chunk, first, count);
+			space_chunk_add_clean(chunk, first, count);
+		}
+		first += count;
+	}
+	space_unlock();
+	return returned_bytes;
 }
 
 uint64_t space_return_empty(unsigned size_class, uint64_t most_bytes)
 {
 	uint64_t returned_bytes = 0;
 	const struct chunk *others = space.returning; /* of a trim that gave way */
+	struct returns returns;
 	space_collect_empty(size_class, most_bytes);
-	while (space.returning != others)
-		space_return_next(&returned_bytes);
+	while (space.returning != others) {
+		struct chunk *chunk = space_return_take();
+		if (space_return_whole(chunk, &returned_bytes))
+			continue;
+		returns_init(&returns, chunk->base);
+		space_return_add(chunk, &returns);
+		returns_run(&returns, space.page_size_bytes);
+		returned_bytes += space_return_settle(chunk, &returns);
+	}
 	return returned_bytes;
 }

@@ -9,11 +9,13 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "bits.h"
 #include "drain.h"
 #include "init.h"
 #include "os.h"
 #include "page_map.h"
 #include "pool.h"
+#include "returns.h"
 #include "shared.h"
 #include "size_class.h"
 #include "space.h"
@@ -49,6 +51,8 @@ static void give_way(void)
 	trim_lock();
 }
 
+enum { CHUNK_UNITS_WORDS = 512 / 64 }; /* units of 4 KiB in a chunk of 2 MiB */
+
 /* What a trim is about: one class, or all of them (0), and how much of it may go back at most. */
 struct scope {
 	unsigned size_class;
@@ -74,32 +78,70 @@ static struct cached read_cached(const struct scope *scope)
 	return (struct cached){stats.held_bytes, stats.cached_bytes};
 }
 
-/* Partly used pages: what no block that is out has a byte of. A page that has more than may go is left as it is. */
+/*
+ * Which pages of a chunk are looked into: those of the scope's class. One that has more bytes than may go is left as
+ * it is.
+ */
+static bool is_wanted(const struct scope *scope, const char *unit, uint64_t most_bytes)
+{
+	unsigned kind = page_map_kind(unit);
+	if (kind == QA_CLASS_NONE_ || kind == QA_CLASS_LARGE_ || (scope->size_class != 0 && kind != scope->size_class))
+		return false;
+	return (uint64_t)size_classes[kind].span_pages * space_page_size_bytes() <= most_bytes;
+}
+
+/*
+ * Of one chunk: its empty pages, if they were collected, and of its partly used ones what no block that is out has a
+ * byte of (most_bytes at most, in whole pages), together, so that neighbours go in one call.
+ */
+static uint64_t return_chunk(const struct scope *scope, struct chunk *chunk, bool has_empty, uint64_t most_bytes)
+{
+	struct returns returns;
+	uint64_t walked[CHUNK_UNITS_WORDS] = {0}, returned_bytes = 0;
+	char *base = space_chunk_base(chunk);
+	uint32_t page_size = space_page_size_bytes();
+	returns_init(&returns, base);
+	if (has_empty)
+		space_return_add(chunk, &returns);
+	for (uint32_t i = 0; i < space_chunk_units(); i++) {
+		const char *unit = base + (size_t)i * page_size;
+		if (!is_wanted(scope, unit, most_bytes) || !shared_walk_begin(unit, &returns))
+			continue;
+		bits_change(walked, i, i + 1, true);
+		most_bytes -= (uint64_t)size_classes[page_map_kind(unit)].span_pages * page_size;
+	}
+	returns_run(&returns, page_size);
+	for (uint32_t i = 0; i < space_chunk_units(); i++)
+		if (bits_get(walked, i))
+			returned_bytes += shared_walk_end(base + (size_t)i * page_size, &returns);
+	if (has_empty)
+		returned_bytes += space_return_settle(chunk, &returns);
+	return returned_bytes;
+}
+
+/* The chunks without an empty page that goes. */
 static uint64_t return_inside(const struct scope *scope)
 {
-	struct space_cursor cursor = {0};
 	uint64_t returned_bytes = 0;
-	for (char *unit; space_next_unit(&cursor, &unit);) {
-		unsigned kind = page_map_kind(unit);
-		if (kind == QA_CLASS_NONE_ || kind == QA_CLASS_LARGE_ ||
-		    (scope->size_class != 0 && kind != scope->size_class))
-			continue;
-		uint64_t page_bytes = (uint64_t)size_classes[kind].span_pages * space_page_size_bytes();
-		if (page_bytes > scope->most_bytes - returned_bytes)
-			continue;
-		returned_bytes += shared_return_inside(unit);
+	for (struct chunk *chunk = NULL; (chunk = space_next_chunk(chunk)) != NULL;) {
+		returned_bytes += return_chunk(scope, chunk, false, scope->most_bytes - returned_bytes);
 		give_way();
 	}
 	return returned_bytes;
 }
 
-/* May return more than the scope has, when others left some to it. */
-static uint64_t return_empty(const struct scope *scope)
+/* With most_inside_bytes of partly used pages beside. May return more than the scope has, when others left some to it.
+ */
+static uint64_t return_empty(const struct scope *scope, uint64_t most_inside_bytes)
 {
 	uint64_t returned_bytes = 0;
+	struct chunk *chunk;
 	space_collect_empty(scope->size_class, scope->most_bytes);
-	while (space_return_next(&returned_bytes))
+	while ((chunk = space_return_take()) != NULL) {
+		if (!space_return_whole(chunk, &returned_bytes))
+			returned_bytes += return_chunk(scope, chunk, true, most_inside_bytes);
 		give_way();
+	}
 	return returned_bytes;
 }
 
@@ -128,13 +170,14 @@ static uint64_t trim_scope(const struct scope *whole, uint64_t *threads_skipped)
 {
 	struct scope scope = *whole;
 	uint64_t returned_bytes = 0;
-	if (scope.most_bytes != UINT64_MAX)
-		returned_bytes = return_empty(&scope);
+	bool is_limited = scope.most_bytes != UINT64_MAX;
+	if (is_limited)
+		returned_bytes = return_empty(&scope, 0);
 	reduce(&scope, returned_bytes);
 	if (scope.most_bytes < os_page_bytes())
 		return returned_bytes;
 	*threads_skipped = drain(scope.size_class);
-	uint64_t empty_bytes = return_empty(&scope);
+	uint64_t empty_bytes = return_empty(&scope, is_limited ? 0 : UINT64_MAX);
 	reduce(&scope, empty_bytes);
 	return returned_bytes + empty_bytes + return_inside(&scope);
 }
