@@ -12,6 +12,7 @@ _Atomic(struct page_map_leaf *) page_map_root[PAGE_MAP_ROOTS];
 uintptr_t page_map_window = (uintptr_t)1 << PAGE_MAP_ADDRESS_BITS;
 _Atomic uint8_t page_map_kinds[PAGE_MAP_WINDOW_UNITS];
 unsigned page_map_shift = 16;
+uint32_t page_map_far_words[SIZE_CLASS_GRAINS];
 
 /* For libqa_malloc.so, see page_map_window.h. */
 extern uintptr_t qa_page_window_ __attribute__((alias("page_map_window")));
@@ -25,6 +26,8 @@ extern unsigned qa_page_shift_ __attribute__((alias("page_map_shift")));
 void page_map_init(unsigned page_shift)
 {
 	__atomic_store_n(&page_map_shift, page_shift, __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < SIZE_CLASS_GRAINS; i++)
+		page_map_far_words[i] = (((uint32_t)1 << page_shift) / size_class_grains[i] + 63) / 64;
 	uintptr_t unit = (uintptr_t)1 << page_shift, window = unit * PAGE_MAP_WINDOW_UNITS;
 	void *probe = os_map(os_page_bytes(), os_page_bytes());
 	if (!probe)
@@ -45,15 +48,25 @@ static struct page_map_leaf *leaf_create(size_t *map_bytes)
 	size_t units = units_in_leaf(), leaf_bytes = (size_t)1 << PAGE_MAP_LEAF_BITS;
 	size_t slots_at = align_up(sizeof(struct page_map_leaf) + units, os_page_bytes());
 	size_t holes_at = slots_at + units * sizeof(union page_slot);
-	size_t far_bits_at = align_up(holes_at + leaf_bytes / os_page_bytes() / 8, os_page_bytes());
-	*map_bytes = far_bits_at + leaf_bytes / 8 / 8;
+	*map_bytes = align_up(holes_at + leaf_bytes / os_page_bytes() / 8, os_page_bytes());
 	struct page_map_leaf *leaf = os_map(*map_bytes, 64);
 	if (leaf) {
 		leaf->slots = (union page_slot *)((char *)leaf + slots_at);
 		leaf->holes = (_Atomic uint64_t *)((char *)leaf + holes_at);
-		leaf->far_bits = (uint64_t *)((char *)leaf + far_bits_at);
 	}
 	return leaf;
+}
+
+bool page_map_reserve_bits(const void *unit, unsigned grain)
+{
+	if (grain == SIZE_CLASS_NEAR)
+		return true;
+	struct page_map_leaf *leaf = page_map_leaf_of(unit);
+	if (!leaf->far_bits[grain])
+		leaf->far_bits[grain] = os_map(
+			align_up(units_in_leaf() * page_map_far_words[grain] * sizeof(uint64_t), os_page_bytes()),
+			os_page_bytes());
+	return leaf->far_bits[grain] != NULL;
 }
 
 static bool leaf_ensure(size_t index)

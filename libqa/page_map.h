@@ -5,9 +5,8 @@
  *                47                      28                page_shift                   0
  *
  * A leaf covers 256 MiB of addresses: one byte per unit of page_size (its kind: the class of its blocks, or none, or
- * that a large block starts there), one descriptor per unit, one bit per OS page (whether it is a hole), and one bit
- * per 8 bytes, of which a page uses as many as it has blocks (whether it is free). Leaves are mapped when first needed,
- * touched only where used, and never given back.
+ * that a large block starts there), one descriptor per unit, one bit per OS page (whether it is a hole), and bits for
+ * blocks (whether they are free). Leaves are mapped when first needed, touched only where used, and never given back.
  *
  * The kinds of the addresses where the kernel puts our mappings (64 GiB of them, with 64 KiB units) lie in one table
  * instead, the window: there a free needs one load to know the class, not two that wait for each other. It is memory of
@@ -23,6 +22,7 @@
 
 #include "page.h"
 #include "qa.h"
+#include "size_class.h"
 
 /* Data of the hot paths: known to be in this library, so that it is reached without the global offset table. */
 #pragma GCC visibility push(hidden)
@@ -33,21 +33,18 @@ enum {
 	PAGE_MAP_ROOTS = 1 << (PAGE_MAP_ADDRESS_BITS - PAGE_MAP_LEAF_BITS),
 };
 
-/* Blocks whose bits lie beside the descriptor; those of pages with more lie apart, where they take more memory. */
-enum { PAGE_MAP_NEAR_BLOCKS = 512 };
-
 union page_slot {
 	struct {
 		struct page page;
-		uint64_t near_bits[PAGE_MAP_NEAR_BLOCKS / 64] __attribute__((aligned(64)));
+		uint64_t near_bits[SIZE_CLASS_NEAR_BLOCKS / 64] __attribute__((aligned(64)));
 	};
 	struct page_large large;
 };
 
 struct page_map_leaf {
 	union page_slot *slots;
-	_Atomic uint64_t *holes; /* one bit per OS page, see holes.h */
-	uint64_t *far_bits;      /* one bit per 8 bytes, see page_map_free_bits */
+	_Atomic uint64_t *holes;               /* one bit per OS page, see holes.h */
+	uint64_t *far_bits[SIZE_CLASS_GRAINS]; /* NULL until needed; under the space's lock */
 	_Atomic uint8_t kinds[];
 };
 
@@ -157,18 +154,21 @@ static inline struct page *page_map_page(const void *block)
 	return &(slot - slot->page.back_units)->page;
 }
 
-/* Bits for any number of blocks in the memory from base on, which is a multiple of 512 bytes. */
-static inline uint64_t *page_map_far_bits(const void *base)
+extern uint32_t page_map_far_words[SIZE_CLASS_GRAINS]; /* of a unit; constant after page_map_init */
+
+static inline uint64_t *page_map_far_bits(const void *unit, unsigned grain)
 {
-	return page_map_leaf_of(base)->far_bits + page_map_offset_in_leaf(base) / 8 / 64;
+	return page_map_leaf_of(unit)->far_bits[grain] + page_map_unit_of(unit) * page_map_far_words[grain];
 }
 
+/* Makes sure that a unit has such bits. False: no memory. With the space's lock held. */
+bool page_map_reserve_bits(const void *unit, unsigned grain);
+
 /* The bits of a page's free blocks (page.h). */
-static inline uint64_t *page_map_free_bits(struct page *page, uint32_t page_blocks)
+static inline uint64_t *page_map_free_bits(struct page *page, const struct size_class *c)
 {
-	if (page_blocks <= PAGE_MAP_NEAR_BLOCKS)
-		return ((union page_slot *)page)->near_bits;
-	return page_map_far_bits(page->base);
+	return c->grain == SIZE_CLASS_NEAR ? ((union page_slot *)page)->near_bits
+					   : page_map_far_bits(page->base, c->grain);
 }
 
 /* Makes sure that leaves exist for a range. False: no memory. Thread-safe. */

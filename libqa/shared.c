@@ -113,7 +113,7 @@ void shared_place(struct shared *s, struct page *page, const struct size_class *
 static void fill_a_hole(struct shared *s, struct page *page, const struct size_class *c)
 {
 	holed_unlink(s, page);
-	struct holes_filled filled = holes_fill_first(page, c, page_map_free_bits(page, c->page_blocks));
+	struct holes_filled filled = holes_fill_first(page, c, page_map_free_bits(page, c));
 	page->missing -= filled.blocks;
 	page->first_word = 0;
 	shared_subtract(&s->hole_bytes, filled.bytes);
@@ -124,7 +124,7 @@ static void fill_a_hole(struct shared *s, struct page *page, const struct size_c
 /* All blocks of a page are free. */
 static void set_all_bits(struct page *page, const struct size_class *c)
 {
-	uint64_t *bits = page_map_free_bits(page, c->page_blocks);
+	uint64_t *bits = page_map_free_bits(page, c);
 	uint32_t words = c->page_blocks / 64, rest = c->page_blocks % 64;
 	memset(bits, 0xff, words * sizeof *bits);
 	if (rest > 0)
@@ -160,7 +160,7 @@ static struct page *page_with_free(struct shared *s, unsigned size_class)
 /* Moves up to most blocks of the best page to the end of a chain; returns how many. */
 static uint32_t page_take(struct shared *s, struct page *page, const struct size_class *c, uint32_t most, void ***tail)
 {
-	uint64_t *bits = page_map_free_bits(page, c->page_blocks);
+	uint64_t *bits = page_map_free_bits(page, c);
 	uint32_t available = free_blocks(page, c), count = 0, word = page->first_word;
 	if (most > available)
 		most = available;
@@ -232,7 +232,7 @@ static void set_bit(struct page *page, const struct size_class *c, void *block)
 	uint32_t offset = (uint32_t)((char *)block - page->base), number = size_class_block_number(c, offset);
 	if (QA_UNLIKELY_(number * c->block_size != offset || number >= c->page_blocks))
 		fatal_block("freed what is not the start of a block", block, c->block_size, UINT32_MAX);
-	uint64_t *word = &page_map_free_bits(page, c->page_blocks)[number / 64], bit = (uint64_t)1 << (number % 64);
+	uint64_t *word = &page_map_free_bits(page, c)[number / 64], bit = (uint64_t)1 << (number % 64);
 	if (QA_UNLIKELY_((*word & bit) != 0 || page->used == 0))
 		fatal_block("freed twice", block, c->block_size, UINT32_MAX);
 	*word |= bit;

@@ -50,7 +50,7 @@ static void begin_walk(struct shared *s, struct page *page, const struct size_cl
 	shared_leave(s, page);
 	page->place = PAGE_RETURNING;
 	page->is_walked = 1;
-	uint64_t *bits = page_map_free_bits(page, c->page_blocks);
+	uint64_t *bits = page_map_free_bits(page, c);
 	memcpy(walked, bits, bits_bytes(c));
 	memset(bits, 0, bits_bytes(c));
 }
@@ -59,7 +59,7 @@ static void begin_walk(struct shared *s, struct page *page, const struct size_cl
 static void end_walk(struct shared *s, struct page *page, const struct size_class *c, const uint64_t *walked,
 		     struct holes_made made)
 {
-	uint64_t *bits = page_map_free_bits(page, c->page_blocks);
+	uint64_t *bits = page_map_free_bits(page, c);
 	for (size_t i = 0; i < bits_bytes(c) / sizeof *bits; i++)
 		bits[i] |= walked[i];
 	page->first_word = 0;

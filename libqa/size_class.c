@@ -11,6 +11,8 @@
 
 enum { PAGE_BLOCKS_MIN = 8, BATCH_MAX = 256, BATCH_BYTES = 16 << 10 };
 
+const uint32_t size_class_grains[SIZE_CLASS_GRAINS] = {8, 16, 24, 32}; /* bytes */
+
 struct size_class size_classes[QA_CACHES_];
 static atomic_uint end = QA_CLASS_POOL_;
 static uint32_t page_bytes;
@@ -37,6 +39,16 @@ static uint32_t guard_bytes(uint32_t block_size)
 	return alignment > 4096 ? 4096 : alignment;
 }
 
+static unsigned grain_of(uint32_t block_size, uint32_t page_blocks)
+{
+	unsigned grain = SIZE_CLASS_GRAINS - 1;
+	if (page_blocks <= SIZE_CLASS_NEAR_BLOCKS)
+		return SIZE_CLASS_NEAR;
+	while (grain > 0 && size_class_grains[grain] > block_size)
+		grain--;
+	return grain;
+}
+
 static void set(struct size_class *c, uint32_t usable)
 {
 	uint32_t block_size = usable + (is_guarded ? guard_bytes(usable) : 0);
@@ -47,6 +59,7 @@ static void set(struct size_class *c, uint32_t usable)
 		c->span_pages *= 2;
 	c->page_blocks = c->span_pages * page_bytes / block_size;
 	c->reciprocal = (uint32_t)((((uint64_t)1 << 32) + block_size - 1) / block_size);
+	c->grain = grain_of(block_size, c->page_blocks);
 	c->batch = BATCH_BYTES / block_size;
 	if (c->batch > BATCH_MAX)
 		c->batch = BATCH_MAX;

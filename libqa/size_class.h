@@ -17,6 +17,14 @@
 #define SIZE_CLASS_MAX_BYTES (32u << 10)
 #define SIZE_CLASS_TABLE_BYTES 1024u
 
+/*
+ * Where the bits of a page's free blocks lie (page_map.h): near its descriptor; or apart, if it has more blocks, in one
+ * of four arrays that have for each unit a bit per grain of bytes: the largest grain that is no larger than the block.
+ */
+enum { SIZE_CLASS_NEAR_BLOCKS = 512, SIZE_CLASS_GRAINS = 4, SIZE_CLASS_NEAR = SIZE_CLASS_GRAINS };
+
+extern const uint32_t size_class_grains[SIZE_CLASS_GRAINS];
+
 struct size_class {
 	uint32_t block_size;
 	uint32_t usable; /* of it, the program's: all, unless blocks have guards (check.h) */
@@ -24,6 +32,7 @@ struct size_class {
 	uint32_t span_pages;  /* length of this class's pages, in units of page_size: a power of two */
 	uint32_t page_blocks; /* blocks in one of its pages */
 	uint32_t reciprocal;  /* 2^32 / block_size, rounded up: see size_class_block_number */
+	uint32_t grain;       /* number of a grain, or SIZE_CLASS_NEAR */
 };
 
 extern struct size_class size_classes[QA_CACHES_]; /* 0 and the large one are not used */

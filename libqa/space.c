@@ -115,7 +115,7 @@ static struct chunk *chunk_create(void)
 	else
 		return NULL;
 	memset(chunk->clean, 0, sizeof chunk->clean);
-	chunk->clean_units = 0;
+	chunk->clean_units = chunk->grains = 0;
 	chunk->base = os_map(space.chunk_bytes, space.chunk_bytes);
 	if (chunk->base && page_map_reserve(chunk->base, space.chunk_bytes)) {
 		space_chunk_add_clean(chunk, 0, space.chunk_units);
@@ -198,13 +198,30 @@ static struct page *take_clean(uint32_t units)
 	return &slots->page;
 }
 
+/* With the lock held: a page that has its bits. One without waits as empty. */
+static struct page *take(unsigned size_class)
+{
+	const struct size_class *c = &size_classes[size_class];
+	struct page *page = take_empty(c->span_pages);
+	if (!page) {
+		page = take_clean(c->span_pages);
+		if (!page)
+			return NULL;
+		page->size_class = (uint8_t)size_class;
+	}
+	if (!page_map_reserve_bits(page->base, c->grain)) {
+		space_link_waiting(page);
+		space_count_waiting(page, true);
+		return NULL;
+	}
+	page->chunk->grains |= 1u << c->grain;
+	return page;
+}
+
 struct page *space_take(unsigned size_class)
 {
-	uint32_t units = size_classes[size_class].span_pages;
 	space_lock();
-	struct page *page = take_empty(units);
-	if (!page)
-		page = take_clean(units);
+	struct page *page = take(size_class);
 	space_unlock();
 	if (!page)
 		return NULL;
@@ -213,7 +230,7 @@ struct page *space_take(unsigned size_class)
 	page->size_class = (uint8_t)size_class;
 	page->used = page->missing = 0;
 	page->is_walked = 0;
-	page_map_set_kind(page->base, units, (uint8_t)size_class);
+	page_map_set_kind(page->base, size_classes[size_class].span_pages, (uint8_t)size_class);
 	return page;
 }
 

@@ -23,6 +23,7 @@ struct chunk {
 	struct chunk *next_return; /* in the space's list of that name */
 	struct chunk *next_all;    /* constant */
 	uint32_t clean_units;
+	uint32_t grains;   /* a bit for each grain that a page had since the chunk was mapped */
 	bool is_returning; /* likewise */
 	uint64_t clean[WORDS];
 	uint64_t returning[WORDS]; /* a trim works on them: not clean yet, not waiting any more */

@@ -3,6 +3,7 @@
  * being sorted; then chunk by chunk, outside the lock, either as a whole or, with what else of it goes, in runs
  * (returns.h).
  */
+#include "align.h"
 #include "bits.h"
 #include "holes.h"
 #include "os.h"
@@ -140,19 +141,29 @@ static bool detach_if_all_clean(struct chunk *chunk, uint64_t *returned_bytes)
 	return true;
 }
 
-/* What the page map has of a chunk without pages, where that is whole OS pages: it is set anew with each page. */
-static void return_records(const struct chunk *chunk)
+/* Records that are set anew with each page: the OS pages of which all bytes are in the range. */
+static void return_records(void *records, size_t bytes)
 {
-	size_t bits_bytes = space.chunk_bytes / 8 / 8, slots_bytes = space.chunk_units * sizeof(union page_slot);
-	if (bits_bytes % os_page_bytes() == 0)
-		os_return(page_map_far_bits(chunk->base), bits_bytes);
-	if (slots_bytes % os_page_bytes() == 0)
-		os_return(page_map_slot(chunk->base), slots_bytes);
+	uintptr_t first = align_up((uintptr_t)records, os_page_bytes());
+	uintptr_t end = ((uintptr_t)records + bytes) & ~(uintptr_t)(os_page_bytes() - 1);
+	if (first < end)
+		os_return((char *)records + (first - (uintptr_t)records), end - first);
+}
+
+/* What the page map has of a chunk without pages. */
+static void return_chunk_records(struct chunk *chunk)
+{
+	for (unsigned grain = 0; grain < SIZE_CLASS_GRAINS; grain++)
+		if (chunk->grains >> grain & 1)
+			return_records(page_map_far_bits(chunk->base, grain),
+				       space.chunk_units * page_map_far_words[grain] * sizeof(uint64_t));
+	return_records(page_map_slot(chunk->base), space.chunk_units * sizeof(union page_slot));
+	chunk->grains = 0;
 }
 
 static void return_chunk_whole(struct chunk *chunk)
 {
-	return_records(chunk);
+	return_chunk_records(chunk);
 	bool is_unmapped = os_unmap(chunk->base, space.chunk_bytes);
 	space_lock();
 	if (is_unmapped)
