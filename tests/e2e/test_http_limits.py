@@ -69,6 +69,23 @@ def test_memory_for_answers(served, fake_of):
     wait_until(lambda: health(qad)["http_memory_bytes"] == 0, what="the memory to come back")
 
 
+def test_memory_for_all_answers_together(served, fake_of):
+    """Each of the two forms fits, both do not: the second is refused as long as the first is kept."""
+    qad = served(*limits("http_memory_bytes=65536"))
+    rows = [wire.row_of(block_size=8 * size, name="x" * 64) for size in range(1, 26)]
+    target = fake_of(qad, wire.ServingTarget, rows=rows)
+    wait_for_targets(qad, target)
+
+    def both():
+        text = get(qad.http, "/metrics?classes=1")
+        assert text.status == 200 and 33_000 < len(text.body) < 65_536
+        return get(qad.http, "/metrics?classes=1", Accept="application/openmetrics-text").status
+
+    wait_until(lambda: both() == 503, what="the limit")
+    wait_until(lambda: health(qad)["http_memory_bytes"] == 0, what="the memory to come back")
+    assert get(qad.http, "/metrics?classes=1", Accept="application/openmetrics-text").status == 200
+
+
 @pytest.mark.parametrize("data", [b"", b"G", ASK[:-2]], ids=["nothing", "little", "most"])
 def test_time_for_a_request(served, data):
     qad = served(*limits("http_request_ms=200"))

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 import wire
-from conftest import BUILD
+from conftest import BUILD, wait_until
 from http_reader import get, later, wait_for_targets
 
 TOKEN = "0123456789abcdefghij"
@@ -124,6 +124,21 @@ def test_each_asks_for_a_trim_of_its_own(trimming, fake_of):
     wait_for_targets(qad, target)
     assert [trim(qad, target.pid, token).status for _ in range(3)] == [200] * 3
     assert qad.client.call("health")["trims"] == 3
+
+
+def test_a_trim_that_is_under_way_is_not_shared(trimming, fake_of):
+    """Who asks later wants what is free by then."""
+    qad, token = trimming()
+    target = fake_of(qad)
+    wait_for_targets(qad, target)
+    first = later(trim, qad, target.pid, token)
+    number, _, _ = target.question()
+    second = later(trim, qad, target.pid, token)
+    wait_until(lambda: qad.client.call("health")["http_requests"] == 2, what="the second request")
+    target.answer(number, wire.trim_of(1))
+    number, _, _ = target.question()
+    target.answer(number, wire.trim_of(2))
+    assert (first().json["returned_bytes"], second().json["returned_bytes"]) == (1, 2)
 
 
 @pytest.mark.parametrize("path", ["/api/v1/targets/0/trim", "/api/v1/targets/-1/trim", "/api/v1/targets/01/trim", "/api/v1/targets/x/trim",

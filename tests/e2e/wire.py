@@ -248,7 +248,7 @@ class FakeTarget(Child):
         return params
 
 
-def serve(connection, hello=None, parts=None):
+def serve(connection, hello=None, parts=None, rows=None):
     """A target's whole life: says hello, then answers until its connection ends."""
     connection.call("hello", protocol=1, role="target", version="0.1.0", **(hello or {}))
     while True:
@@ -257,14 +257,16 @@ def serve(connection, hello=None, parts=None):
             result = {"page_size": 65_536, "classes": []}
         else:
             result = trim_of() if method == "trim" else stats_of(params, **(parts or {}))
+        if rows and params.get("classes"):
+            result["classes"] = rows
         connection.send([RESPONSE, number, None, result])
 
 
 class ServingTarget(Child):
     """A process of its own that answers by itself, until it is killed or stopped."""
 
-    def __init__(self, path, uid=None, parts=None, **hello):
-        super().__init__(path, uid=uid, run=lambda connection: serve(connection, hello, parts))
+    def __init__(self, path, uid=None, parts=None, rows=None, **hello):
+        super().__init__(path, uid=uid, run=lambda connection: serve(connection, hello, parts, rows))
 
 
 class ClientOf(Child):
