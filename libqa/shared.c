@@ -226,34 +226,37 @@ void shared_leave(struct shared *s, struct page *page)
 		holed_unlink(s, page);
 }
 
-/* The block's bit in its page is set: it is free. Ends the program if it is no block of that class, or free already. */
-static void set_bit(struct page *page, const struct size_class *c, void *block)
+/* The block's bit in its page is set: it is free. Ends the program if no block starts there, or it is free already. */
+static void set_bit(struct page *page, const struct size_class *c, uint64_t *bits, void *block)
 {
 	uint32_t offset = (uint32_t)((char *)block - page->base), number = size_class_block_number(c, offset);
 	if (QA_UNLIKELY_(number * c->block_size != offset || number >= c->page_blocks))
 		fatal_block("freed what is not the start of a block", block, c->block_size, UINT32_MAX);
-	uint64_t *word = &page_map_free_bits(page, c)[number / 64], bit = (uint64_t)1 << (number % 64);
+	uint64_t *word = &bits[number / 64], bit = (uint64_t)1 << (number % 64);
 	if (QA_UNLIKELY_((*word & bit) != 0 || page->used == 0))
 		fatal_block("freed twice", block, c->block_size, UINT32_MAX);
 	*word |= bit;
+	page->used--;
 	if (number / 64 < page->first_word)
 		page->first_word = number / 64;
 }
 
-static void give_locked(struct shared *s, unsigned size_class, void *block)
+/* The page that a block of the class is in. Ends the program if it is none. */
+static struct page *page_of_block(const void *block, unsigned size_class)
 {
-	const struct size_class *c = &size_classes[size_class];
+	uint32_t block_size = size_classes[size_class].block_size;
 	unsigned kind = page_map_kind(block);
-	if (QA_UNLIKELY_(kind != size_class)) {
-		if (kind == QA_CLASS_NONE_ || kind == QA_CLASS_LARGE_)
-			fatal_block("not a block of this size class, or freed twice", block, UINT32_MAX, c->block_size);
-		fatal_block("freed with a wrong size", block, size_classes[kind].block_size, c->block_size);
-	}
-	struct page *page = page_map_page(block);
-	set_bit(page, c, block);
-	page->used--;
+	if (QA_LIKELY_(kind == size_class))
+		return page_map_page(block);
+	if (kind == QA_CLASS_NONE_ || kind == QA_CLASS_LARGE_)
+		fatal_block("not a block of this size class, or freed twice", block, UINT32_MAX, block_size);
+	fatal_block("freed with a wrong size", block, size_classes[kind].block_size, block_size);
+}
+
+/* A page that blocks came back to goes where it belongs now. */
+static void settle(struct shared *s, struct page *page, const struct size_class *c)
+{
 	page->is_walked = 0;
-	shared_subtract(&s->out_blocks, 1);
 	if (page->place == PAGE_RETURNING)
 		return;
 	if (page->used == 0) {
@@ -263,6 +266,27 @@ static void give_locked(struct shared *s, unsigned size_class, void *block)
 		shared_leave(s, page);
 		heap_insert(s, page);
 	}
+}
+
+/* Neighbours in a chain are often of one page, which is then found and settled once. */
+static void give_locked(struct shared *s, unsigned size_class, void *chain, uint32_t most)
+{
+	const struct size_class *c = &size_classes[size_class];
+	size_t page_bytes = (size_t)c->span_pages << page_map_shift;
+	uint32_t count = 0;
+	while (count < most && chain) {
+		struct page *page = page_of_block(chain, size_class);
+		uint64_t *bits = page_map_free_bits(page, c);
+		do {
+			/* the last one's link is not read: it may be no chain, but a block of the program's */
+			void *next = count + 1 < most ? *(void **)chain : NULL;
+			set_bit(page, c, bits, chain);
+			chain = next;
+			count++;
+		} while (chain && (size_t)((char *)chain - page->base) < page_bytes);
+		settle(s, page, c);
+	}
+	shared_subtract(&s->out_blocks, count);
 }
 
 void *shared_take(unsigned size_class, uint32_t most, uint32_t *count)
@@ -276,11 +300,7 @@ void *shared_take(unsigned size_class, uint32_t most, uint32_t *count)
 void shared_give(unsigned size_class, void *chain)
 {
 	struct shared *s = shared_lock(size_class);
-	while (chain) {
-		void *next = *(void **)chain;
-		give_locked(s, size_class, chain);
-		chain = next;
-	}
+	give_locked(s, size_class, chain, UINT32_MAX);
 	shared_unlock(s);
 }
 
@@ -297,7 +317,7 @@ void *shared_take_direct(unsigned size_class)
 void shared_give_direct(unsigned size_class, void *block)
 {
 	struct shared *s = shared_lock(size_class);
-	give_locked(s, size_class, block);
+	give_locked(s, size_class, block, 1);
 	shared_add(&s->direct_frees, 1);
 	shared_unlock(s);
 }
