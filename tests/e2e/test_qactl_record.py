@@ -25,6 +25,11 @@ def file(tmp_path):
     return tmp_path / "record"
 
 
+def is_begun(file):
+    """There is a file, and its first line."""
+    return file.exists() and file.read_bytes().endswith(b"\n")
+
+
 def lines_of(file):
     text = file.read_text()
     assert text.endswith("\n") and text.isascii()
@@ -155,7 +160,7 @@ def test_the_real_qad_and_several_targets_until_they_end(qad, target, start, qac
     first, second = target(QA_NAME="first"), target(QA_NAME="second")
     wait_until(lambda: len(qactl("ps", "--json").json) == 2, what="both targets")
     process = start("record", "first", second.pid, "first", "-o", file, "-i", "0.1")
-    wait_until(lambda: file.exists() and {first.pid, second.pid} <= {record["targets"][0]["pid"] for record in
+    wait_until(lambda: is_begun(file) and {first.pid, second.pid} <= {record["targets"][0]["pid"] for record in
                                                                      lines_of(file)[1:]}, what="a record of each")
     first.quit()
     before = len(file.read_text().splitlines())
@@ -171,7 +176,7 @@ def test_qad_goes_while_it_records(qad, target, start, qactl, file):
     target(QA_NAME="doc")
     wait_until(lambda: qactl("stats", "doc").code == 0, what="the target")
     process = start("record", "-o", file, "-i", "0.1")
-    wait_until(lambda: file.exists() and len(lines_of(file)) > 1, what="a record")
+    wait_until(lambda: is_begun(file) and len(lines_of(file)) > 1, what="a record")
     qad.stop()
     code, _, errors = end_of(process)
     assert code == 69 and "record" in errors and qactl("replay", file).code == 0
