@@ -98,9 +98,9 @@ static void print(const struct client *client, const struct health *health)
 	print_own(client, health);
 	printf("  targets  %" PRIu64 ", %" PRIu64 " of them silent; %" PRIu64 " questions asked\n", health->targets,
 	       health->silent_targets, health->questions);
-	printf("  clients  %" PRIu64 " with %" PRIu64 " watches; %" PRIu64 " connections before hello; %" PRIu64
-	       " users\n",
-	       health->clients, health->watches, health->before_hello, health->users);
+	printf("  clients  %" PRIu64 " with %" PRIu64 " watches; %" PRIu64 " connections before hello\n",
+	       health->clients, health->watches, health->before_hello);
+	printf("  users    %" PRIu64 " with connections\n", health->users);
 	printf("  trims    %" PRIu64 ", %s returned\n", health->trims, trimmed);
 	printf("  dropped  %" PRIu64 " peers for a fault, %" PRIu64 " notifications for slow readers\n",
 	       health->dropped_peers, health->dropped_notifications);

@@ -132,7 +132,7 @@ static const struct qp_class *find_pin(const struct stats *stats, uint64_t os_pa
 	return best;
 }
 
-static void print_pin(FILE *out, const struct qp_class *row, uint64_t bytes)
+static void print_pin(FILE *out, const struct qp_class *row, uint64_t bytes, char end)
 {
 	char pinned[SIZE_TEXT], held[SIZE_TEXT], percent[SIZE_TEXT], name[5 * QP_NAME_BYTES];
 
@@ -140,24 +140,23 @@ static void print_pin(FILE *out, const struct qp_class *row, uint64_t bytes)
 	size_format(row->held_bytes, held, sizeof(held));
 	size_format_percent(row->used_bytes, row->held_bytes, percent, sizeof(percent));
 	text_escape(name, sizeof(name), row->name);
-	fprintf(out, "  up to %s by %" PRIu64 " block%s of %" PRIu64 " bytes%s%s, in %s that they fill to %s %%;\n",
+	fprintf(out, "  up to %s by %" PRIu64 " block%s of %" PRIu64 " bytes%s%s, in %s that they fill to %s %%%c\n",
 		pinned, row->used_blocks, row->used_blocks == 1 ? "" : "s", row->block_size,
-		row->name[0] ? " of the pool " : "", name, held, percent);
+		row->name[0] ? " of the pool " : "", name, held, percent, end);
 }
 
 static void print_pins(FILE *out, const struct stats *stats, uint64_t os_page_bytes)
 {
-	uint64_t below = UINT64_MAX;
+	const struct qp_class *row = find_pin(stats, os_page_bytes, UINT64_MAX);
 
-	for (int i = 0; i < PINS; i++) {
-		const struct qp_class *row = find_pin(stats, os_page_bytes, below);
+	if (row)
+		fputs("What may stay is pinned by blocks in use that share OS pages with free ones:\n", out);
+	for (int i = 0; row && i < PINS; i++) {
+		uint64_t bytes = pinned_bytes(row, os_page_bytes);
+		const struct qp_class *next = i + 1 < PINS ? find_pin(stats, os_page_bytes, bytes) : NULL;
 
-		if (!row)
-			break;
-		if (i == 0)
-			fputs("What may stay is pinned by blocks in use that share OS pages with free ones:\n", out);
-		below = pinned_bytes(row, os_page_bytes);
-		print_pin(out, row, below);
+		print_pin(out, row, bytes, next ? ';' : '.');
+		row = next;
 	}
 }
 

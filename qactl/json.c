@@ -76,6 +76,11 @@ json_t *json_from_text(const char *text)
 	return value;
 }
 
+static json_t *json_from_text_or_null(const char *text)
+{
+	return text ? json_from_text(text) : json_null();
+}
+
 json_t *json_from_target(const struct target *target)
 {
 	json_t *object = json_object();
@@ -86,8 +91,8 @@ json_t *json_from_target(const struct target *target)
 	json_object_set_new(object, "uid", json_from_u64(target->uid));
 	json_object_set_new(object, "command", json_from_text(target->command));
 	json_object_set_new(object, "name", json_from_text(target->name));
-	json_object_set_new(object, "exe", json_from_text(target->exe));
-	json_object_set_new(object, "cgroup", json_from_text(target->cgroup));
+	json_object_set_new(object, "exe", json_from_text_or_null(target->exe));
+	json_object_set_new(object, "cgroup", json_from_text_or_null(target->cgroup));
 	json_object_set_new(object, "version", json_from_text(target->version));
 	json_object_set_new(object, "uptime_s", json_from_u64(target->uptime_s));
 	json_object_set_new(object, "silent", json_boolean(target->is_silent));

@@ -55,8 +55,11 @@ void json_read_text(struct json_reader *reader, const char *key, char *text, siz
 static char *read_long_text(struct json_reader *reader, const char *key)
 {
 	const json_t *value = value_of(reader, key);
-	char *text = strdup(json_is_string(value) ? json_string_value(value) : "");
+	char *text;
 
+	if (!json_is_string(value))
+		return NULL;
+	text = strdup(json_string_value(value));
 	if (!text)
 		reader->bad = "out of memory";
 	return text;

@@ -148,7 +148,8 @@ static int take_value(const struct option_row *row, const struct command *comman
 	if (is_good)
 		return 0;
 	text_escape(shown, sizeof(shown), optarg);
-	output_say("--%s %s: not a number that fits; it wants %s", row->name, shown, row->argument);
+	output_say("--%s %s: not a number that fits. --%s %s: %s", row->name, shown, row->name, row->argument,
+		   row->help);
 	say_hint(command);
 	return EX_USAGE;
 }
@@ -229,8 +230,9 @@ void options_print_help(FILE *out)
 	fputs("\nqad is looked for at QAD_SOCKET; else at /run/qad/qad.sock,\n"
 	      "$XDG_RUNTIME_DIR/qad/qad.sock and /tmp/qad-UID/qad.sock.\n"
 	      "\nExit status: 0 done, 64 usage, 65 damaged file, 66 nothing recorded, 67 no such\n"
-	      "target, 69 qad not reachable, 71 out of memory, 74 output failed, 75 no answer in\n"
-	      "time, 76 protocol error, 77 not allowed; of run: that of the program. See qactl(1).\n",
+	      "target, 69 qad not reachable, 71 out of memory, 73 file exists, 74 output failed,\n"
+	      "75 no answer in time, 76 protocol error, 77 not allowed; of run: that of the\n"
+	      "program. See qactl(1).\n",
 	      out);
 }
 

@@ -15,17 +15,20 @@
 #include "text.h"
 #include "write.h"
 
-/* An optional string of any length, on the heap. */
+/* A string of any length, on the heap; NULL if qad did not tell it, as in a watch. */
 static char *read_long_string(struct qp_reader *reader, const char *key)
 {
 	const msgpack_object *value = qp_read_value(reader, key);
-	bool is_string = value && value->type == MSGPACK_OBJECT_STR;
-	size_t text_bytes = (is_string ? value->via.str.size : 0) + 1;
-	char *text = calloc(1, text_bytes);
+	size_t text_bytes;
+	char *text;
 
+	if (!value || value->type != MSGPACK_OBJECT_STR)
+		return NULL;
+	text_bytes = value->via.str.size + 1;
+	text = calloc(1, text_bytes);
 	if (!text)
 		reader->bad = "out of memory";
-	else if (is_string)
+	else
 		qp_read_string(reader, key, text, text_bytes);
 	return text;
 }

@@ -23,7 +23,7 @@ struct target {
 	char name[QP_NAME_BYTES + 1];
 	char user[33]; /* of uid; the number when it has no name */
 	char version[32];
-	char *exe, *cgroup; /* on the heap */
+	char *exe, *cgroup; /* on the heap; NULL: not known */
 	bool is_silent;
 	bool has_figures; /* what follows is known */
 	uint64_t age_ms;

@@ -37,6 +37,8 @@ def test_doctor_says_what_and_why(doc, qactl):
                   f"qactl trim {doc.pid}"):
         assert words in result.out, result
     assert "The last trim" not in result.out
+    pins = [line for line in result.out.splitlines() if line.startswith("  up to ")]
+    assert pins and [line[-1] for line in pins] == [";"] * (len(pins) - 1) + ["."], result
     stats = qactl("stats", "doc", "--json").json
     least, most = doctor_bounds(stats)
     returned = qactl("trim", "doc", "--json").json["returned_bytes"]
@@ -77,6 +79,7 @@ def test_trim_of_one_class_with_a_floor(doc, qactl):
 def test_values_that_make_no_sense(qactl, words):
     result = qactl(*words)
     assert result.code == 64 and "Try 'qactl" in result.err, result
+    assert "--keep" not in words or "(with K, M or G)" in result.err, result
 
 
 def test_watch_prints_lines_and_ends_by_count(doc, qactl):
@@ -87,6 +90,7 @@ def test_watch_prints_lines_and_ends_by_count(doc, qactl):
     assert len(lines) == 3 and all(str(doc.pid) in line and line.endswith("target (doc)") for line in lines)
     objects = [json.loads(line) for line in qactl("watch", "doc", "--json", "-i", "0.1", "-n", "2").out.splitlines()]
     assert [one["pid"] for one in objects] == [doc.pid] * 2 and all(one["time_s"] > 0 for one in objects)
+    assert all(one["exe"] is None and one["cgroup"] is None for one in objects)  # a watch does not tell them
 
 
 def test_watch_ends_with_its_target_or_with_qad(qad, doc, target, socket_path):
