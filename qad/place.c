@@ -79,7 +79,10 @@ static int check_place(struct place *place)
 	case SOCKET_FILE_STALE:
 		return 0;
 	case SOCKET_FILE_LIVE:
-		return fail(place, -EADDRINUSE, "another qad is already listening on %s", path);
+		return fail(place, -EADDRINUSE,
+			    "another qad is already listening on %s; end it ('qactl health' tells its pid), or choose "
+			    "with --socket",
+			    path);
 	case SOCKET_FILE_OTHER:
 		return fail(place, -EADDRINUSE, "%s is there and is not a socket; remove it, or choose with --socket",
 			    path);

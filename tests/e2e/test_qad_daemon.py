@@ -58,7 +58,7 @@ def test_a_stale_socket_is_replaced(qad_factory, socket_path):
 def test_a_live_socket_is_refused_and_left_alone(qad, socket_path):
     done = run_qad("--socket", socket_path)
     assert done.returncode == 69
-    assert f"another qad is already listening on {socket_path}" in done.stderr
+    assert f"another qad is already listening on {socket_path}; end it" in done.stderr and "--socket" in done.stderr
     assert serves(socket_path)
 
 
