@@ -32,7 +32,7 @@ struct cost {
 	char **blocks; /* NULL: freed */
 	uintptr_t first;
 	size_t page_count;
-	char *other; /* what caches are filled with */
+	char *other;          /* what caches are filled with */
 	unsigned char *pages; /* from first on: PAGE_... */
 	unsigned char *resident;
 };
