@@ -142,3 +142,9 @@ def test_bootstrap_goes_on_without_the_page(page):
 def test_a_wrong_argument_is_a_usage_error(script):
     done = subprocess.run([REPO / "script" / script, "--surprise"], capture_output=True, text=True)
     assert done.returncode == 64 and "usage:" in done.stderr
+
+
+@pytest.mark.parametrize("script", ["bootstrap", "compat", "demo", "test", "format", "tidy"])
+def test_each_tells_its_usage_when_asked(script):
+    done = subprocess.run([REPO / "script" / script, "--help"], capture_output=True, text=True)
+    assert done.returncode == 0 and "usage:" in done.stdout and done.stderr == ""
