@@ -8,6 +8,8 @@ import pytest
 
 from conftest import REPO, clean_environment
 
+LOCK = "qad/dashboard/package-lock.json"
+FETCHED = "qad/dashboard/node_modules/.fetched-lock.json"
 CASE = '<testcase classname="c" name="{}">{}</testcase>'
 
 
@@ -62,13 +64,17 @@ def stub(folder, name, text):
 
 
 def bootstrap(folder, *arguments):
-    return subprocess.run([REPO / "script" / "bootstrap", *arguments], capture_output=True, text=True, cwd=folder,
+    return subprocess.run([folder / "script" / "bootstrap", *arguments], capture_output=True, text=True, cwd=folder,
                           env=clean_environment(PATH=f"{folder}:{os.environ['PATH']}"))
 
 
 @pytest.fixture
 def stubs(tmp_path):
-    """dpkg-query that knows all but what is in the file missing; apt-get and sudo that only note how they were called."""
+    """A checkout with nothing but what bootstrap needs of it, where the page's files have been fetched, so that no network is
+    asked; dpkg-query that knows all but what is in the file missing; apt-get and sudo that only note how they were called."""
+    for name, place in (("script/bootstrap", "script/bootstrap"), (LOCK, LOCK), (LOCK, FETCHED)):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(REPO / name, tmp_path / place)
     (tmp_path / "missing").write_text("")
     stub(tmp_path, "dpkg-query", f'for name; do :; done\ngrep -qx "$name" {tmp_path}/missing && exit 1\nprintf installed\n')
     stub(tmp_path, "apt-get", f'echo "$@" >>{tmp_path}/calls\n')
@@ -111,30 +117,24 @@ def test_bootstrap_tries_again_and_then_says_what_it_could_not(stubs):
 
 @pytest.fixture
 def page(stubs):
-    """A checkout with nothing but what bootstrap needs of it, and an npm that only notes its calls."""
-    for name in ("script/bootstrap", "qad/dashboard/package-lock.json"):
-        (stubs / name).parent.mkdir(parents=True)
-        shutil.copy(REPO / name, stubs / name)
+    """The page's files were not fetched, and npm only notes its calls."""
+    shutil.rmtree((stubs / FETCHED).parent)
     stub(stubs, "npm", f'echo "$@" >>{stubs}/npm-calls\nmkdir -p node_modules\n')
     return stubs
 
 
 def test_bootstrap_fetches_the_page_once(page):
-    def run(*arguments):
-        return subprocess.run([page / "script" / "bootstrap", *arguments], capture_output=True, text=True,
-                              env=clean_environment(PATH=f"{page}:{os.environ['PATH']}"))
-
-    assert (run("--check").returncode, run("--check").stdout) == (1, "qad/dashboard/node_modules\n")
-    assert run("--build").returncode == 0 and run("--build").returncode == 0 and run("--check").returncode == 0
+    assert (bootstrap(page, "--check").returncode, bootstrap(page, "--check").stdout) == (1, "qad/dashboard/node_modules\n")
+    for option in ("--build", "--build", "--check"):
+        assert bootstrap(page, option).returncode == 0
     assert [line.split()[0] for line in (page / "npm-calls").read_text().splitlines()] == ["ci"]
-    (page / "qad" / "dashboard" / "package-lock.json").write_text("another")
-    assert run().returncode == 0 and len((page / "npm-calls").read_text().splitlines()) == 2
+    (page / LOCK).write_text("another")
+    assert bootstrap(page).returncode == 0 and len((page / "npm-calls").read_text().splitlines()) == 2
 
 
 def test_bootstrap_goes_on_without_the_page(page):
     stub(page, "npm", "exit 1\n")
-    done = subprocess.run([page / "script" / "bootstrap"], capture_output=True, text=True,
-                          env=clean_environment(PATH=f"{page}:{os.environ['PATH']}"))
+    done = bootstrap(page)
     assert done.returncode == 0 and "qad will have no page" in done.stderr
 
 
