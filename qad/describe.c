@@ -58,3 +58,14 @@ void describe_map(struct qp_buffer *out, const struct target *target, const stru
 	for (size_t i = 0; i < map->row_count; i++)
 		qp_write_class_map(out, &map->rows[i]);
 }
+
+void describe_trim(struct qp_buffer *out, const struct target *target, const struct answer *answer)
+{
+	qp_write_map(out, 3 + QP_TRIM_PAIRS + 2);
+	qp_write_key_u64(out, "pid", (uint64_t)target->peer->who.pid);
+	qp_write_key_string(out, "command", target->process.command);
+	qp_write_key_string(out, "name", target->name);
+	qp_write_trim(out, answer->trim);
+	qp_write_key_u64(out, "rss_before_bytes", answer->rss_before_bytes);
+	qp_write_key_u64(out, "rss_after_bytes", answer->rss_after_bytes);
+}

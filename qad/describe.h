@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "buffer.h"
+#include "question.h"
 #include "target.h"
 
 /* How many pairs each adds to the caller's map. */
@@ -29,6 +30,9 @@ void describe_stats(struct qp_buffer *out, const struct target *target, const st
 
 /* A whole map: the result of map. */
 void describe_map(struct qp_buffer *out, const struct target *target, const struct occupancy *map);
+
+/* A whole map: the result of a trim that the target did. */
+void describe_trim(struct qp_buffer *out, const struct target *target, const struct answer *answer);
 
 /* What is wanted of a history: points that are so many seconds old. */
 struct history_query {

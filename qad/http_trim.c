@@ -8,30 +8,21 @@
 
 #include <microhttpd.h>
 
+#include "describe.h"
 #include "http.h"
 #include "http_handlers.h"
+#include "http_json.h"
 
 static void on_answer(struct waiter *waiter, const struct answer *answer)
 {
 	struct http_job *job = http_job_of(waiter);
-	const struct target *target = waiter->target;
-	const struct qp_trim *trim = answer->trim;
 
 	if (answer->outcome != ANSWER_OK) {
-		http_fail_outcome(job, target, answer->outcome);
+		http_fail_outcome(job, waiter->target, answer->outcome);
 		return;
 	}
-	http_answer_json(job, MHD_HTTP_OK,
-			 json_pack("{s:i,s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "pid",
-				   (int)target->peer->who.pid, "command", target->process.command, "name", target->name,
-				   "returned_bytes", (json_int_t)trim->returned_bytes, "held_before_bytes",
-				   (json_int_t)trim->held_before_bytes, "held_after_bytes",
-				   (json_int_t)trim->held_after_bytes, "cached_before_bytes",
-				   (json_int_t)trim->cached_before_bytes, "cached_after_bytes",
-				   (json_int_t)trim->cached_after_bytes, "duration_us", (json_int_t)trim->duration_us,
-				   "threads_skipped", (json_int_t)trim->threads_skipped, "rss_before_bytes",
-				   (json_int_t)answer->rss_before_bytes, "rss_after_bytes",
-				   (json_int_t)answer->rss_after_bytes));
+	describe_trim(http_begin_frame(job), waiter->target, answer);
+	http_answer_frame(job);
 }
 
 void http_trim(struct http_job *job)

@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "describe.h"
 #include "methods.h"
 #include "write.h"
 
@@ -23,13 +24,7 @@ static void send_result(struct client *client, uint32_t id, const struct target 
 	struct qp_buffer *out = service_begin_frame(client->service);
 
 	qp_write_result(out, id);
-	qp_write_map(out, 3 + QP_TRIM_PAIRS + 2);
-	qp_write_key_u64(out, "pid", (uint64_t)target->peer->who.pid);
-	qp_write_key_string(out, "command", target->process.command);
-	qp_write_key_string(out, "name", target->name);
-	qp_write_trim(out, answer->trim);
-	qp_write_key_u64(out, "rss_before_bytes", answer->rss_before_bytes);
-	qp_write_key_u64(out, "rss_after_bytes", answer->rss_after_bytes);
+	describe_trim(out, target, answer);
 	service_send_frame(client, id);
 }
 

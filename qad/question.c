@@ -11,6 +11,7 @@
 
 #include "answer.h"
 #include "log.h"
+#include "text.h"
 #include "write.h"
 
 /* Rows kept for showing them when the target is silent: more than a target has classes in use. */
@@ -227,8 +228,10 @@ static void note_trim(struct questions *questions, struct target *target, const 
 	};
 	char part[QP_NAME_BYTES + 48] = "";
 
+	/* The target was asked for the pool's name as it is; what is kept and shown is UTF-8. */
+	text_repair(record.order.pool, sizeof(record.order.pool));
 	if (order->pool[0] != '\0')
-		snprintf(part, sizeof(part), ", pool %s", order->pool);
+		snprintf(part, sizeof(part), ", pool %s", record.order.pool);
 	else if (order->block_size > 0)
 		snprintf(part, sizeof(part), ", blocks of %llu bytes", (unsigned long long)order->block_size);
 	questions->trims++;

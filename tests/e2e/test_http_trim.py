@@ -4,6 +4,7 @@ import os
 import stat
 import subprocess
 
+import msgpack
 import pytest
 
 import wire
@@ -153,6 +154,38 @@ def test_a_trim_can_not_be_got(trimming):
     answer = get(qad.http, "/api/v1/targets/1/trim", Authorization="Bearer " + token)
     assert (answer.status, answer.headers["allow"]) == (405, "POST")
     assert get(qad.http, "/metrics", "POST", Authorization="Bearer " + token).status == 405
+
+
+@pytest.mark.parametrize("by_socket", [False, True])
+def test_a_pools_name_may_be_any_bytes(trimming, fake_of, by_socket):
+    """The target is asked for the very bytes; what is told of it later is UTF-8, so that the history stays readable."""
+    qad, token = trimming()
+    target = fake_of(qad)
+    target.connection.unpacker = msgpack.Unpacker(raw=True)
+    wait_for_targets(qad, target)
+    if by_socket:
+        qad.client.send_bytes(msgpack.packb([0, 77, "trim", {"pid": target.pid, "pool": b"caf\xe9"}], use_bin_type=False))
+    else:
+        answer = later(trim, qad, target.pid, token, "?pool=caf%e9")
+    number, _, params = target.question()
+    assert params == {b"pool": b"caf\xe9"}
+    target.answer(number, wire.trim_of())
+    assert qad.client.answer_to(77) if by_socket else answer().status == 200
+    history = get(qad.http, f"/api/v1/targets/{target.pid}/history")
+    assert history.status == 200 and history.json["trims"][0]["pool"] == "caf\ufffd", history
+    assert qad.client.call("history", pid=target.pid)["trims"][0]["pool"] == "caf\ufffd"
+    assert "caf\ufffd" in qad.log_path.read_text(errors="strict")
+
+
+def test_figures_of_any_size(trimming, fake_of):
+    """JSON's numbers end at 2^63 - 1, also of a target that tells nonsense."""
+    qad, token = trimming()
+    target = fake_of(qad)
+    wait_for_targets(qad, target)
+    answer = later(trim, qad, target.pid, token)
+    number, _, _ = target.question()
+    target.answer(number, {**wire.trim_of(), "returned_bytes": 2**64 - 1})
+    assert answer().status == 200 and answer().json["returned_bytes"] == 2**63 - 1
 
 
 # The file.
