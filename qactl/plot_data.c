@@ -18,6 +18,9 @@
 
 enum { FINE_S = 15 * 60, COARSE_STEP_S = 10 };
 
+/* A time beyond this is none; in milliseconds it is far from overflowing. */
+#define MOST_TIME_S ((uint64_t)1 << 50)
+
 static int add_point(struct plot_data *data, const struct plot_point *point)
 {
 	if (data->count == data->room) {
@@ -113,6 +116,10 @@ static int ask(struct plot_data *data, struct client *client, const struct resol
 	qp_read_string(&reader, "name", name, sizeof(name));
 	target_label(command, name, data->label, sizeof(data->label));
 	*first_age_s = qp_read_u64(&reader, "first_age_s");
+	if (!reader.bad && (first_s > MOST_TIME_S || *first_age_s > MOST_TIME_S))
+		reader.bad = "first_time_s";
+	if (reader.bad)
+		return answer_fail(&reader);
 	data->to_ms = (first_s + *first_age_s) * 1000;
 	data->gap_ms = step_s * 1000 * 5 / 2;
 	read_trims(data, &reader, data->to_ms);
@@ -128,7 +135,9 @@ int plot_data_ask(struct plot_data *data, struct client *client, const struct re
 	if (status == 0 && step_s == 0 && first_age_s <= FINE_S)
 		status = ask(data, client, match, since_s, 1, &first_age_s);
 	if (status == 0 && data->count > 0)
-		data->from_ms = since_s ? data->to_ms - since_s * 1000 : data->points[0].time_ms;
+		data->from_ms = !since_s                       ? data->points[0].time_ms
+				: since_s * 1000 < data->to_ms ? data->to_ms - since_s * 1000
+							       : 0;
 	return status;
 }
 

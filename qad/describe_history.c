@@ -103,12 +103,13 @@ void describe_history(struct qp_buffer *out, const struct history *history, cons
 	struct points points = find_points(history, query->step, now_ms, query->from_s, query->to_s);
 	uint64_t step_s = history_step_s(query->step);
 	uint64_t age_s = points.count > 0 ? now_ms / 1000 - (points.first - 1) * step_s : 0;
+	uint64_t clock_s = (uint64_t)time(NULL);
 
 	qp_write_key_u64(out, "step_s", step_s);
 	qp_write_key_u64(out, "points", points.count);
 	qp_write_key_u64(out, "first_point", points.first);
 	qp_write_key_u64(out, "first_age_s", age_s);
-	qp_write_key_u64(out, "first_time_s", (uint64_t)time(NULL) - age_s);
+	qp_write_key_u64(out, "first_time_s", clock_s > age_s ? clock_s - age_s : 0); /* a clock that was never set */
 	write_columns(out, history, &points);
 }
 

@@ -92,6 +92,14 @@ def test_answers_that_make_no_sense(fake, qactl):
     assert qactl("plot", "4242").code == 67
     fakes.answers["history"] = lambda params: history(rss_bytes=[1, 2], used_bytes=[-5, "x", 1])
     assert qactl("plot", "4242").code == 66
+    fakes.answers["history"] = lambda params: history(first_time_s=2**64 - 800)
+    assert qactl("plot", "4242").code == 76
+
+
+def test_a_clock_that_begins(fake, qactl):
+    fake(history=lambda params: history(params["step_s"], first_time_s=0, first_age_s=60))
+    result = qactl("plot", "--since", 900, "4242", TZ="UTC")
+    assert (result.code, result.err) == (0, "") and "00:00:00 to 00:01:00" in result.out
 
 
 def screen_of(start, *words, size=(30, 100), **environment):

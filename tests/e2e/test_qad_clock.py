@@ -1,6 +1,7 @@
 """The wall clock jumps by a day, to and fro: deadlines, watches and the ages of history are none of its."""
 
 import struct
+import time
 
 import pytest
 
@@ -81,5 +82,7 @@ def test_watches_and_history_go_on(jumpy, clock):
             clock.jump_to(offset_s)
             points = client.call("history", pid=target.pid)["points"]
             wait_until(lambda: client.call("history", pid=target.pid)["points"] > points, what="another point")
+        clock.jump_to(-int(time.time()))  # a clock that was never set: what is older than it has no time, and none of the far future
+        assert client.call("history", pid=target.pid)["first_time_s"] < 120
     finally:
         target.end()
