@@ -1,6 +1,6 @@
 /*
  * A name is offered only if it works when it is typed: a number would be taken as a pid, one that begins with - as an
- * option, and what can not be shown can not be chosen.
+ * option, one that begins with ~ fish would take as somebody's home, and what can not be shown can not be chosen.
  */
 #include "complete_targets.h"
 
@@ -16,7 +16,7 @@ static bool is_usable(const char *name)
 	char shown[TARGET_LABEL_BYTES];
 
 	text_escape(shown, sizeof(shown), name);
-	return *name && *name != '-' && name[strspn(name, "0123456789")] && strcmp(shown, name) == 0;
+	return *name && *name != '-' && *name != '~' && name[strspn(name, "0123456789")] && strcmp(shown, name) == 0;
 }
 
 static size_t count_meant(const struct target_list *list, const char *name)

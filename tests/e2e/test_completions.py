@@ -22,6 +22,7 @@ TARGETS = [
     fake_qad.target(pid=11, command="docview", name="editor"), fake_qad.target(pid=12, command="docview", name="two words"),
     fake_qad.target(pid=13, command="import"), fake_qad.target(pid=14, command="4711", name=""),
     fake_qad.target(pid=15, command="\x1b[2J", name="-x"), fake_qad.target(pid=16, command="a:b", name="it's $HOME"),
+    fake_qad.target(pid=17, command="~root"),
 ]
 
 
@@ -74,9 +75,9 @@ def test_man_page_knows_every_option_and_command(qactl):
 def test_targets(serving, offered):
     names = {"docview": "2 targets", "editor": "docview (editor), pid 11", "two words": "docview (two words), pid 12",
              "import": "import, pid 13", "a:b": "a:b (it's $HOME), pid 16", "it's $HOME": "a:b (it's $HOME), pid 16"}
-    assert offered("stats", "") == {**names, "14": "4711", "15": r"\x1b[2J (-x)"}
+    assert offered("stats", "") == {**names, "14": "4711", "15": r"\x1b[2J (-x)", "17": "~root"}
     assert offered("trim", "e") == offered("watch", "-i", "1", "--json", "e") == offered("record", "import", "x") == names
-    assert list(offered("stats", "1")) == ["11", "12", "13", "14", "15", "16"]
+    assert list(offered("stats", "1")) == ["11", "12", "13", "14", "15", "16", "17"]
     assert offered("stats", "--", "") == offered("stats", "")
     assert serving.asked[-1] == ("ps", {"figures": False})  # no target is woken
 
