@@ -172,6 +172,17 @@ static void test_transfer_keeps_whole_batches(void **state)
 	assert_int_equal(put, 0);
 }
 
+/* What a chunk without pages gives back of its blocks' bits: all of them, whatever their grain. */
+static void test_bits_of_a_chunk_are_whole_os_pages(void **state)
+{
+	(void)state;
+	for (unsigned grain = 0; grain < SIZE_CLASS_GRAINS; grain++) {
+		size_t bits = (size_t)space_page_size_bytes() / size_class_grains[grain];
+		assert_true(page_map_far_words[grain] * 64 >= bits);
+		assert_int_equal(space_chunk_units() * page_map_far_words[grain] * sizeof(uint64_t) % 4096, 0);
+	}
+}
+
 static int start(void **state)
 {
 	(void)state;
@@ -186,6 +197,7 @@ int main(void)
 		cmocka_unit_test(test_an_empty_page_serves_another_class),
 		cmocka_unit_test(test_large_classes_span_several_units),
 		cmocka_unit_test(test_the_fullest_page_serves_first),
+		cmocka_unit_test(test_bits_of_a_chunk_are_whole_os_pages),
 		cmocka_unit_test(test_transfer_keeps_whole_batches),
 	};
 	return cmocka_run_group_tests(tests, start, NULL);
