@@ -38,7 +38,7 @@ def test_a_part_includes_only_what_is_below_it(part):
     assert list(foreign_includes(part, headers_by_part())) == []
 
 
-@pytest.mark.parametrize("part", ["proto", "libqa"])
+@pytest.mark.parametrize("part", ["proto", "libqa", "qactl"])
 def test_libuv_is_not_known_to(part):
     users = [path.name for path in sources(part) for _, name in INCLUDE.findall(path.read_text())
              if name == "uv.h" or name.startswith("uv/")]
@@ -56,6 +56,11 @@ def test_http_stays_in_its_own_files():
     assert all(name.startswith("qad/http_") for name in users_of("microhttpd.h", everywhere))
     outside = {name for name in users_of("jansson.h", everywhere) if not name.startswith("qactl/")}
     assert outside and all(name.startswith("qad/http") for name in outside)
+
+
+def test_one_file_knows_ncurses():
+    """So that a qactl without it lacks the screen and nothing else."""
+    assert users_of("curses.h", MAY_USE) == {"qactl/top/screen.c"}
 
 
 def run(*command):
