@@ -62,7 +62,7 @@ static unsigned find_run(const uint64_t *bits, unsigned count)
 	return space.chunk_units;
 }
 
-void space_chunk_link(struct chunk *chunk)
+static void chunk_link(struct chunk *chunk)
 {
 	chunk->prev = NULL;
 	chunk->next = space.with_clean;
@@ -85,7 +85,7 @@ void space_chunk_add_clean(struct chunk *chunk, unsigned first, unsigned count)
 {
 	bits_change(chunk->clean, first, first + count, true);
 	if (chunk->clean_units == 0)
-		space_chunk_link(chunk);
+		chunk_link(chunk);
 	chunk->clean_units += count;
 }
 

@@ -46,8 +46,7 @@ struct space {
 
 extern struct space space;
 
-/* A chunk joins or leaves the list of those that have a clean unit. */
-void space_chunk_link(struct chunk *chunk);
+/* A chunk leaves the list of those that have a clean unit. */
 void space_chunk_unlink(struct chunk *chunk);
 
 /* Units of a chunk are clean from now on. */

@@ -18,9 +18,15 @@
 
 enum { PINS = 3, MUCH_BYTES = 1 << 20 };
 
-struct diagnosis_bounds diagnosis_bound_class(const struct qp_class *row, uint64_t os_page_bytes)
+/* What a trim would return: at least and at most. */
+struct bounds {
+	uint64_t least_bytes, most_bytes;
+};
+
+/* Of one class, whose pages and blocks the figures tell; os_page_bytes is that of the target's host. */
+static struct bounds bound_class(const struct qp_class *row, uint64_t os_page_bytes)
 {
-	struct diagnosis_bounds bounds = {0};
+	struct bounds bounds = {0};
 	uint64_t kept_least, kept_most;
 
 	if (row->block_size == 0 || row->held_bytes == 0)
@@ -36,13 +42,13 @@ struct diagnosis_bounds diagnosis_bound_class(const struct qp_class *row, uint64
 	return bounds;
 }
 
-static struct diagnosis_bounds bound_all(const struct stats *stats, uint64_t os_page_bytes)
+static struct bounds bound_all(const struct stats *stats, uint64_t os_page_bytes)
 {
-	struct diagnosis_bounds sum = {0};
+	struct bounds sum = {0};
 	uint64_t unreachable = stats->target.totals.unreachable_bytes;
 
 	for (size_t i = 0; i < stats->row_count; i++) {
-		struct diagnosis_bounds bounds = diagnosis_bound_class(&stats->rows[i].figures, os_page_bytes);
+		struct bounds bounds = bound_class(&stats->rows[i].figures, os_page_bytes);
 
 		sum.least_bytes += bounds.least_bytes;
 		sum.most_bytes += bounds.most_bytes;
@@ -92,7 +98,7 @@ static void print_cached(FILE *out, const struct qp_totals *totals)
 	print_part(out, totals->slack_bytes, totals->cached_bytes, "in bytes of pages that no block covers.");
 }
 
-static void print_return(FILE *out, const struct diagnosis_bounds *bounds)
+static void print_return(FILE *out, const struct bounds *bounds)
 {
 	char least[SIZE_TEXT], most[SIZE_TEXT];
 
@@ -111,7 +117,7 @@ static void print_return(FILE *out, const struct diagnosis_bounds *bounds)
 /* What of a class may stay cached after a trim. */
 static uint64_t pinned_bytes(const struct qp_class *row, uint64_t os_page_bytes)
 {
-	uint64_t least = diagnosis_bound_class(row, os_page_bytes).least_bytes;
+	uint64_t least = bound_class(row, os_page_bytes).least_bytes;
 
 	return row->block_size != 0 && row->cached_bytes > least ? row->cached_bytes - least : 0;
 }
@@ -160,8 +166,7 @@ static void print_pins(FILE *out, const struct stats *stats, uint64_t os_page_by
 	}
 }
 
-static void print_advice(FILE *out, const struct stats *stats, const struct diagnosis_bounds *bounds,
-			 uint64_t os_page_bytes)
+static void print_advice(FILE *out, const struct stats *stats, const struct bounds *bounds, uint64_t os_page_bytes)
 {
 	const struct qp_totals *totals = &stats->target.totals;
 	const struct qp_class *pin = find_pin(stats, os_page_bytes, UINT64_MAX);
@@ -197,7 +202,7 @@ static void print_advice(FILE *out, const struct stats *stats, const struct diag
 void diagnosis_print(FILE *out, const struct stats *stats)
 {
 	uint64_t os_page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
-	struct diagnosis_bounds bounds = bound_all(stats, os_page_bytes);
+	struct bounds bounds = bound_all(stats, os_page_bytes);
 	char rss[SIZE_TEXT];
 
 	print_cached(out, &stats->target.totals);

@@ -72,17 +72,19 @@ static struct MHD_Response *make_counted(struct http *http, void *data, size_t s
 	return response;
 }
 
-struct MHD_Response *http_make_response(struct http *http, enum http_type type, const void *data, size_t size_bytes,
-					enum http_memory memory)
+enum memory { MEMORY_FREE /* taken over */, MEMORY_COPY, MEMORY_STATIC };
+
+static struct MHD_Response *make_response(struct http *http, enum http_type type, const void *data, size_t size_bytes,
+					  enum memory memory)
 {
 	void *body = (void *)(uintptr_t)data; /* libmicrohttpd does not write to it */
 	struct MHD_Response *response;
 
-	if (memory == HTTP_MEMORY_FREE)
+	if (memory == MEMORY_FREE)
 		response = make_counted(http, body, size_bytes);
 	else
 		response = MHD_create_response_from_buffer(
-			size_bytes, body, memory == HTTP_MEMORY_COPY ? MHD_RESPMEM_MUST_COPY : MHD_RESPMEM_PERSISTENT);
+			size_bytes, body, memory == MEMORY_COPY ? MHD_RESPMEM_MUST_COPY : MHD_RESPMEM_PERSISTENT);
 	if (response == NULL)
 		return NULL;
 	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, content_types[type]);
@@ -99,12 +101,12 @@ struct MHD_Response *http_make_error(struct http *http, bool is_api, const char 
 
 	if (!is_api) {
 		snprintf(text, sizeof(text), "%s\n", message);
-		return http_make_response(http, HTTP_TYPE_TEXT, text, strlen(text), HTTP_MEMORY_COPY);
+		return make_response(http, HTTP_TYPE_TEXT, text, strlen(text), MEMORY_COPY);
 	}
 	json = json_pack("{s:{s:s,s:s}}", "error", "code", code, "message", message);
 	dump = json != NULL ? json_dumps(json, JSON_COMPACT) : NULL;
 	json_decref(json);
-	return dump != NULL ? http_make_response(http, HTTP_TYPE_JSON, dump, strlen(dump), HTTP_MEMORY_FREE) : NULL;
+	return dump != NULL ? make_response(http, HTTP_TYPE_JSON, dump, strlen(dump), MEMORY_FREE) : NULL;
 }
 
 /* It may be kept, and is asked about each time. */
@@ -117,13 +119,13 @@ static void set_etag(struct MHD_Response *response, const char *etag)
 
 void http_answer_bytes(struct http_job *job, unsigned status, enum http_type type, void *data, size_t size_bytes)
 {
-	http_job_answer(job, status, http_make_response(job->http, type, data, size_bytes, HTTP_MEMORY_FREE));
+	http_job_answer(job, status, make_response(job->http, type, data, size_bytes, MEMORY_FREE));
 }
 
 void http_answer_static(struct http_job *job, enum http_type type, const void *data, size_t size_bytes,
 			const char *etag)
 {
-	struct MHD_Response *response = http_make_response(job->http, type, data, size_bytes, HTTP_MEMORY_STATIC);
+	struct MHD_Response *response = make_response(job->http, type, data, size_bytes, MEMORY_STATIC);
 
 	if (response != NULL)
 		set_etag(response, etag);
@@ -132,7 +134,7 @@ void http_answer_static(struct http_job *job, enum http_type type, const void *d
 
 struct MHD_Response *http_make_unchanged(struct http *http, struct MHD_Response *known)
 {
-	struct MHD_Response *response = http_make_response(http, HTTP_TYPE_TEXT, "", 0, HTTP_MEMORY_STATIC);
+	struct MHD_Response *response = make_response(http, HTTP_TYPE_TEXT, "", 0, MEMORY_STATIC);
 
 	if (response == NULL)
 		return NULL;

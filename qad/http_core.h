@@ -110,11 +110,10 @@ struct http_job *http_job_for(struct http *http, struct http_request *request, c
 /* The request has sent its answer, or ended without. Again: does nothing. */
 void http_job_release(struct http_request *request);
 
-/* http_answer.c: a response with all headers; NULL without memory, or when answers have too much of it. */
-enum http_memory { HTTP_MEMORY_FREE /* taken over */, HTTP_MEMORY_COPY, HTTP_MEMORY_STATIC };
-struct MHD_Response *http_make_response(struct http *http, enum http_type type, const void *data, size_t size_bytes,
-					enum http_memory memory);
-/* What is told to who has that already. */
+/*
+ * http_answer.c: responses with all headers; NULL without memory, or when answers have too much of it. Unchanged: what
+ * is told to who has that already.
+ */
 struct MHD_Response *http_make_unchanged(struct http *http, struct MHD_Response *known);
 /* An error as clients see it: JSON or text. */
 struct MHD_Response *http_make_error(struct http *http, bool is_api, const char *code, const char *message);

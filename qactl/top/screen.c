@@ -20,9 +20,9 @@
 #include <curses.h>
 #include <term.h>
 
-const struct screen_glyphs screen_glyphs_utf8 = {
+static const struct screen_glyphs glyphs_utf8 = {
 	"\u2588", "\u2591", {"\u2581", "\u2582", "\u2583", "\u2584", "\u2585", "\u2586", "\u2587", "\u2588"}};
-const struct screen_glyphs screen_glyphs_ascii = {"#", ".", {"_", ".", ":", "-", "=", "+", "*", "#"}};
+static const struct screen_glyphs glyphs_ascii = {"#", ".", {"_", ".", ":", "-", "=", "+", "*", "#"}};
 
 enum { PAIR_USED = 1, PAIR_CACHED, PAIR_WARNING, PAIR_TITLE, PAIR_SORTED };
 enum { ESCAPE_MS = 25 };
@@ -111,7 +111,7 @@ void screen_size(int *width, int *height)
 
 const struct screen_glyphs *screen_glyphs(void)
 {
-	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? &screen_glyphs_utf8 : &screen_glyphs_ascii;
+	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? &glyphs_utf8 : &glyphs_ascii;
 }
 
 void screen_clear(void)

@@ -26,7 +26,6 @@ struct screen_glyphs {
 	const char *used, *cached;
 	const char *levels[8];
 };
-extern const struct screen_glyphs screen_glyphs_utf8, screen_glyphs_ascii;
 
 /* 0; -EINVAL: what TERM names is not known, or can not place text. Then nothing was changed. */
 int screen_begin(void);

@@ -26,7 +26,7 @@ void top_say(struct top *top, const char *format, ...)
 	va_end(arguments);
 }
 
-struct view *top_view(struct top *top)
+static struct view *view_of_page(struct top *top)
 {
 	return top->page == TOP_PROCESS ? &top->classes : &top->processes;
 }
@@ -117,7 +117,7 @@ void top_finish(struct top *top)
 
 static void go_back(struct top *top)
 {
-	struct view *view = top_view(top);
+	struct view *view = view_of_page(top);
 
 	if (top->page == TOP_HELP)
 		top->page = top->page_before;
@@ -186,7 +186,7 @@ static void take_prompt_key(struct top *top, int key)
 {
 	enum prompt_kind kind = top->prompt.kind;
 	enum prompt_news news = prompt_key(&top->prompt, key);
-	char *filter = top_view(top)->filter;
+	char *filter = view_of_page(top)->filter;
 
 	if (news == PROMPT_GOES_ON)
 		return;
@@ -205,7 +205,7 @@ static void take_prompt_key(struct top *top, int key)
 
 static void sort_by(struct top *top, const char *name)
 {
-	struct view *view = top_view(top);
+	struct view *view = view_of_page(top);
 
 	view->sort = (size_t)column_find(&view->set, name);
 	view->is_turned = false;
@@ -213,7 +213,7 @@ static void sort_by(struct top *top, const char *name)
 
 static void sort_by_neighbour(struct top *top, int step)
 {
-	struct view *view = top_view(top);
+	struct view *view = view_of_page(top);
 
 	view_sort_by(view, column_next(&view->set, view->sort, step));
 }
@@ -238,7 +238,7 @@ static void show_help(struct top *top)
 
 static void act(struct top *top, enum action action)
 {
-	struct view *view = top_view(top);
+	struct view *view = view_of_page(top);
 	long page = top->layout.row_count > 1 ? top->layout.row_count - 1 : 1;
 
 	switch (action) {
@@ -319,7 +319,7 @@ static void act(struct top *top, enum action action)
 static void click(struct top *top, int x, int y)
 {
 	const struct layout *layout = &top->layout;
-	struct view *view = top_view(top);
+	struct view *view = view_of_page(top);
 	int column;
 
 	if (top->page == TOP_HELP) {
@@ -354,7 +354,7 @@ void top_take_key(struct top *top, int key, int x, int y)
 	else if (top->page == TOP_HELP)
 		act(top, action == ACTION_QUIT ? ACTION_QUIT : action == ACTION_HELP ? ACTION_HELP : ACTION_BACK);
 	else if (key == KEYS_WHEEL_UP || key == KEYS_WHEEL_DOWN)
-		view_move(top_view(top), key == KEYS_WHEEL_UP ? -WHEEL_ROWS : WHEEL_ROWS);
+		view_move(view_of_page(top), key == KEYS_WHEEL_UP ? -WHEEL_ROWS : WHEEL_ROWS);
 	else
 		act(top, action);
 }

@@ -77,9 +77,6 @@ void top_arrange(struct top *top, int width, int height);
 /* Top did not look for a while: somebody else may have, so what is seen next is asked for its history once more. */
 void top_forget_histories(struct top *top);
 
-/* The view of the page. */
-struct view *top_view(struct top *top);
-
 void top_say(struct top *top, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Whether qad would watch so; says why not. An exit status. */
