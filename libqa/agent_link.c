@@ -322,8 +322,7 @@ static void serve_qad(struct agent_link *link)
 		}
 		agent_watch_disarm(&link->watch);
 		outcome = answer_next(link);
-		/* Sleep first: nearly always there is nothing more to read, and asking would be one more system call.
-		 */
+		/* Sleep first: nearly always there is nothing more to read, and asking would be a system call more. */
 		if (outcome == 0 && sleep_on(link, link->socket_fd, POLLIN, -1) != 0)
 			outcome = receive(link);
 		if (outcome < 0)

@@ -26,8 +26,11 @@ extern unsigned qa_page_shift_ __attribute__((alias("page_map_shift")));
 void page_map_init(unsigned page_shift)
 {
 	__atomic_store_n(&page_map_shift, page_shift, __ATOMIC_RELAXED);
-	/* Of 2 MiB, a chunk, they are whole OS pages of 4 KiB, so that they can go with it: 2 MiB / page_size * words
-	 * * 8. */
+	/*
+	 * The bits of a chunk of 2 MiB are whole OS pages of 4 KiB, so that they can go with it:
+	 *
+	 *     2 MiB / page_size * words * 8 = n * 4096 if words is a multiple of page_size / 4096
+	 */
 	size_t step = ((size_t)1 << page_shift) / 4096;
 	for (unsigned i = 0; i < SIZE_CLASS_GRAINS; i++)
 		page_map_far_words[i] =

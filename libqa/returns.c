@@ -1,3 +1,7 @@
+/*
+ * A bit for each OS page, so that what is gathered in any order comes out as runs without being sorted. The kernel
+ * stops at the first page that it refuses and does not say which: so only a run that failed is tried in pieces.
+ */
 #include "returns.h"
 
 #include <string.h>

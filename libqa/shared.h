@@ -51,8 +51,7 @@ void shared_release_kept(unsigned size_class);
 bool shared_walk_begin(const char *unit, struct returns *returns);
 uint64_t shared_walk_end(const char *unit, const struct returns *returns);
 
-/* What one page of a class has; span_pages is 0 when the unit does not begin such a page, or none of its blocks is out.
- */
+/* What one page of a class has. span_pages is 0: no such page begins at the unit, or none of its blocks is out. */
 struct shared_page {
 	unsigned size_class;
 	uint32_t span_pages, page_blocks, out_blocks, free_blocks;

@@ -49,8 +49,7 @@ extern const uint8_t size_class_packed[SIZE_CLASS_TABLE_BYTES / 8 + 1];
 /* Sets up the row of a named pool, and moves size_class_end behind it. The caller holds the lock of the pools. */
 void size_class_add(unsigned size_class, uint32_t block_size);
 
-/* Derives spans and batches from the page size; with guards behind blocks or without. Called once, before any
- * allocation. */
+/* Derives spans and batches from the page size; blocks with guards or without. Called once, before any allocation. */
 void size_class_init(uint32_t page_size_bytes, bool has_guards);
 
 /*

@@ -72,8 +72,7 @@ bool space_return_whole(struct chunk *chunk, uint64_t *returned_bytes);
 void space_return_add(const struct chunk *chunk, struct returns *returns);
 uint64_t space_return_settle(struct chunk *chunk, const struct returns *returns);
 
-/* The chunk after that one (NULL: the first) that is mapped, with its base and units; NULL: no more. Only trim may ask.
- */
+/* The next mapped chunk after that one (NULL: the first), or NULL; and its base and units. Only trim may ask. */
 struct chunk *space_next_chunk(const struct chunk *chunk);
 char *space_chunk_base(const struct chunk *chunk);
 uint32_t space_chunk_units(void);

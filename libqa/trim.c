@@ -130,7 +130,8 @@ static uint64_t return_inside(const struct scope *scope)
 	return returned_bytes;
 }
 
-/* With most_inside_bytes of partly used pages beside. May return more than the scope has, when others left some to it.
+/*
+ * With most_inside_bytes of partly used pages beside. May return more than the scope has, when others left some to it.
  */
 static uint64_t return_empty(const struct scope *scope, uint64_t most_inside_bytes)
 {

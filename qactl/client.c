@@ -173,8 +173,7 @@ struct qp_buffer *client_begin(struct client *client, const char *method, uint32
 static int wait_until(const struct client *client, short events, int64_t deadline_ms)
 {
 	for (;;) {
-		/* poll(2) passes over a negative descriptor; of stdout only its errors matter, and these come unasked.
-		 */
+		/* poll(2) passes over negative descriptors. Of stdout only errors matter, which come unasked. */
 		struct pollfd pollers[] = {
 			{.fd = client->fd, .events = events},
 			{.fd = client->stop_fd, .events = POLLIN},

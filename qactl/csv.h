@@ -16,8 +16,8 @@ struct csv {
 void csv_u64(struct csv *csv, uint64_t value);
 /*
  * Printable UTF-8 as it is; control characters, what is invisible or turns the writing direction, what is not UTF-8 and
- * the backslash as qactl shows them on a terminal
- * (\x1b, \\), so that a line of output is a line of the file. Quoted where a comma or quote wants it.
+ * the backslash as qactl shows them on a terminal (\x1b, \\), so that a line of output is a line of the file. Quoted
+ * where a comma or quote wants it.
  */
 void csv_text(struct csv *csv, const char *text);
 /* What is not known. */

@@ -30,8 +30,7 @@ bool number_read(const char *text, uint64_t *value)
 	return true;
 }
 
-/* Seconds, minutes, hours or days, as milliseconds: "90", "0.5", "5m", "2h", "1d". */
-bool number_read_time(const char *text, uint64_t *value)
+bool number_read_time(const char *text, uint64_t *value_ms)
 {
 	static const char units[] = "smhd";
 	static const double unit_s[] = {1, 60, 3600, 86400};
@@ -45,7 +44,7 @@ bool number_read_time(const char *text, uint64_t *value)
 	seconds *= unit ? unit_s[unit - units] : 1;
 	if (!(seconds >= 0.001) || seconds > most_s)
 		return false;
-	*value = (uint64_t)(seconds * 1000 + 0.5);
+	*value_ms = (uint64_t)(seconds * 1000 + 0.5);
 	return true;
 }
 

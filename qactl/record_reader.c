@@ -42,8 +42,7 @@ static bool add_byte(struct record_reader *reader, char byte)
 	return true;
 }
 
-/* The next line without its newline. One that has none, or is too long, is damaged; the rest of a long one is skipped.
- */
+/* The next line without its newline. Without one, or too long, it is damaged; the rest of a long one is skipped. */
 static enum record_result read_line(struct record_reader *reader)
 {
 	int byte;

@@ -11,8 +11,7 @@
 struct replay {
 	const char *path;   /* "-": stdin */
 	const char *target; /* only those that it means, as on any command line; NULL: all */
-	/* Gets each round that has such a target, with only these; has_classes: rows were recorded. Not 0: it is over.
-	 */
+	/* Gets each round that has such a target, only with these; has_classes: with rows. Not 0: it is over. */
 	int (*take)(void *context, const struct round *round, bool has_classes);
 	void *context;
 };

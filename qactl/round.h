@@ -21,8 +21,7 @@ struct round {
 /* Room for so many targets in an empty round. 0, or 71 after having said so. */
 int round_allocate(struct round *round, size_t count);
 
-/* Reads the params of a notification into an empty round. An exit status; the caller finishes it even after an error.
- */
+/* Reads a notification's params into an empty round. An exit status; the caller finishes it even after an error. */
 int round_read(struct qp_reader *reader, uint64_t time_ms, struct round *round);
 void round_finish(struct round *round);
 

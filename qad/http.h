@@ -48,8 +48,8 @@ struct MHD_Response;
 /* A row of the table in http_route.c. */
 struct http_route {
 	const char *path; /* a segment PID is a decimal pid; a last segment * is any one */
-	const char *const
-		*parameters; /* the names that a query may have, at most HTTP_PARAMETERS and a NULL; or NULL */
+	/* The names that a query may have, at most HTTP_PARAMETERS and a NULL; or NULL. */
+	const char *const *parameters;
 	void (*run)(struct http_job *job);
 	enum http_method method;
 	bool is_scrape; /* of metrics: the Accept header matters, see wants_openmetrics */

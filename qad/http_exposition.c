@@ -27,8 +27,7 @@ static void append_line(struct qp_buffer *out, const char *keyword, const char *
 
 void metric_write_head(struct qp_buffer *out, const struct metric *metric, bool is_openmetrics)
 {
-	/* Of OpenMetrics a family has the bare name; of the older form it is that of its samples, and info is a gauge.
-	 */
+	/* OpenMetrics gives a family the bare name; the older form that of its samples, and info is a gauge. */
 	const char *suffix = is_openmetrics ? "" : suffixes[metric->kind];
 	bool is_gauge = metric->kind == METRIC_INFO && !is_openmetrics;
 

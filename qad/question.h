@@ -18,8 +18,7 @@
 #include "read.h"
 #include "target.h"
 
-/* ANSWER_NO_CLASS: of a trim, the target has no such size class or pool. ANSWER_UNKNOWN: its libqa is too old for that.
- */
+/* ANSWER_NO_CLASS: of a trim, there is no such size class or pool. ANSWER_UNKNOWN: the target's libqa is too old. */
 enum answer_outcome { ANSWER_OK, ANSWER_TIMEOUT, ANSWER_GONE, ANSWER_FAILED, ANSWER_NO_CLASS, ANSWER_UNKNOWN };
 
 struct answer {

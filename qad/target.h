@@ -83,7 +83,7 @@ struct target {
 	bool is_silent; /* a question is unanswered past its deadline */
 	uint32_t last_id;
 	struct question_slot slots[QUESTION_KINDS];
-	struct process_sample sample; /* of the last round of watches; scratch of `ps` */
+	struct process_sample sample; /* of the last round, of watches or HTTP; scratch of `ps` */
 	uint64_t sampled_ms;          /* when `ps` took that */
 	struct figures last;          /* the newest figures seen; rows only of classes with pages, and only so many */
 	struct watching *watching;

@@ -11,8 +11,7 @@
 /* One target with what is known of it, a map. */
 void watch_write_target(struct qp_buffer *out, const struct target *target, uint64_t now_ms, bool with_classes);
 
-/* Makes watching->body all that one with these rights may see, as "left_out" and "targets"; kept until it is forgotten.
- */
+/* Makes watching->body all that these rights may see, as "left_out" and "targets"; kept until it is forgotten. */
 void watch_make_body(struct watching *watching, const struct rights *rights);
 void watch_forget_body(struct watching *watching);
 

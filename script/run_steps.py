@@ -2,8 +2,8 @@
 
 A step starts when all that it needs have passed and the processors that it takes are free; who stands first in the list goes
 first. Its output goes into RESULTS/NAME.log, of which the end is shown when it failed. A step that needs a failed one can not
-run, and is noted as such: what did not run has not passed. Each step is a process group of its own, so that nothing of it outlives it: not its time limit,
-not a Ctrl-C, not its own end.
+run, and is noted as such: what did not run has not passed. Each step is a process group of its own, so that nothing of it
+outlives its end, its time limit or a Ctrl-C.
 """
 
 import contextlib

@@ -134,8 +134,7 @@ static void follow(struct loop *loop)
 
 		arrange(loop);
 		draw(loop->top);
-		/* While qad is away it is -1, which poll passes over. What arranging asked for is sent when it is
-		 * writable. */
+		/* -1 while qad is away: poll passes over it. What arranging asked for goes when it is writable. */
 		polls[2] = (struct pollfd){.fd = link->client->fd, .events = link_events(link)};
 		if (poll(polls, 3, wait_ms(loop)) < 0 && errno != EINTR)
 			loop->ended_by = SIGTERM;

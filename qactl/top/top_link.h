@@ -52,8 +52,7 @@ struct link {
 /* client is open, and stays the caller's. Asks for nothing yet. */
 void link_init(struct link *link, struct client *client, const char *socket_path);
 
-/* Watches one process, or all (0), instead of what it did. Again and again: until it is told otherwise, over restarts.
- */
+/* Watches one process, or all (0), instead of what it did: until it is told otherwise, also over restarts of qad. */
 void link_watch(struct link *link, uint64_t pid, uint64_t interval_ms);
 void link_pause(struct link *link, bool is_paused);
 

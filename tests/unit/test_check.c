@@ -193,8 +193,7 @@ static void test_no_fault_runs_through(void **state)
 	assert_int_equal(run_child(no_fault, "0", output, sizeof output), 0);
 }
 
-/* A test that is built with AddressSanitizer has told it which bytes are whose, and is ended by it at the fault itself.
- */
+/* With AddressSanitizer a test has told it which bytes are whose, and is ended by it at the fault itself. */
 static bool is_told_by_asan(const char *output)
 {
 	return strstr(output, "AddressSanitizer: use-after-poison") != NULL;
