@@ -256,8 +256,7 @@ static void look(struct place *place)
 	} else if (place->is_handed_over) {
 		fail(place, -ENOENT,
 		     "%s was removed or replaced; who is connected stays, others find no qad until the socket's unit "
-		     "is "
-		     "restarted (systemctl restart qad.socket)",
+		     "is restarted (systemctl restart qad.socket)",
 		     place->address.path);
 		look_again_in(place, OTHER_MS);
 	} else if (place->taken_ms + AGAIN_MS > uv_now(place->timer.loop)) {
