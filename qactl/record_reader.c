@@ -59,11 +59,13 @@ static enum record_result read_line(struct record_reader *reader)
 			reader->problem = "it is too long";
 		} else if (!add_byte(reader, (char)byte)) {
 			output_say("out of memory");
+			reader->status = EX_OSERR;
 			return RECORD_FAILED;
 		}
 	}
 	if (ferror(reader->in)) {
 		output_say("the recording can not be read: %s", strerror(errno));
+		reader->status = EX_NOINPUT;
 		return RECORD_FAILED;
 	}
 	if (reader->line_bytes == 0)
@@ -144,7 +146,7 @@ int record_reader_init(struct record_reader *reader, FILE *in, const char *name)
 	*reader = (struct record_reader){.in = in};
 	result = read_line(reader);
 	if (result == RECORD_FAILED)
-		return EX_NOINPUT;
+		return reader->status;
 	header = result == RECORD_ROUND ? json_loadb(reader->line, reader->line_bytes, 0, NULL) : NULL;
 	status = check_header(reader, header, name);
 	json_decref(header);

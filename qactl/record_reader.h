@@ -21,13 +21,14 @@ struct record_reader {
 	bool has_classes, has_end;
 	uint64_t records;
 	const char *problem; /* of the last line, with RECORD_DAMAGED */
+	int status;          /* with RECORD_FAILED: the exit status, 66 or 71 */
 };
 
 enum record_result {
 	RECORD_ROUND,   /* a round was read */
 	RECORD_END,     /* of the file */
 	RECORD_DAMAGED, /* this line is; what follows may be whole */
-	RECORD_FAILED,  /* an exit status is to be returned: 66 or 71, and why was said */
+	RECORD_FAILED,  /* reader->status is to be returned; why was said */
 };
 
 /* Takes over a stream. Reads the header: 0, or 65, 66 or 71 after having said why; name is what to call it. */

@@ -92,7 +92,7 @@ static int go_through(struct replaying *replaying)
 		if (status != 0)
 			return status;
 		if (result == RECORD_FAILED)
-			return EX_NOINPUT;
+			return replaying->reader.status;
 		if (result == RECORD_END)
 			return finish(replaying);
 		if (result == RECORD_DAMAGED)

@@ -257,3 +257,14 @@ def test_a_line_without_end_takes_no_memory(file, start):
     process = start("replay", file, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, limit))
     code, _, errors = end_of(process)
     assert code == 65 and "line 2, at byte 38, is damaged" in errors, errors
+
+
+@pytest.mark.plain_only
+def test_memory_that_is_out_is_not_taken_for_a_damaged_file(file, start):
+    file.write_bytes(b'{"format":"qactl-record","version":1}\n')
+    with open(file, "ab") as out:
+        out.truncate(50 << 20)
+    limit = (20 << 20, 20 << 20)
+    process = start("replay", file, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, limit))
+    code, _, errors = end_of(process)
+    assert (code, errors) == (71, "qactl: out of memory\n")
