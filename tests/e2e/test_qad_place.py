@@ -94,7 +94,8 @@ def test_again_and_again(placed):
     remove_socket(qad.socket_path)
     wait_until(lambda: file_of(qad.socket_path) not in (None, before) and is_connectable(qad.socket_path),
                what="qad to listen there again")
-    wait_until(lambda: len(os.listdir(f"/proc/{qad.pid}/fd")) == descriptors, what="no descriptor more")
+    # The count before may have had the connection by which the socket was tried.
+    wait_until(lambda: len(os.listdir(f"/proc/{qad.pid}/fd")) <= descriptors, what="no descriptor more")
     qad.stop()
 
 
