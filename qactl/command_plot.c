@@ -2,7 +2,6 @@
  * plot: used, cached and rss over the time that is recorded, in qad or in a file. With --follow it watches the target,
  * so that qad records it, and draws anew with each notification.
  */
-#include <string.h>
 #include <sysexits.h>
 
 #include "command.h"

@@ -5,7 +5,6 @@
 #include "command.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 #include <unistd.h>
 

@@ -4,7 +4,6 @@
  */
 #include "plot_data.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>

@@ -4,7 +4,6 @@
 #include "replay.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <sysexits.h>
 
 #include "output.h"

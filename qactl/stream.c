@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <sysexits.h>
 #include <time.h>
 
 #include "csv.h"

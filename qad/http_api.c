@@ -3,8 +3,6 @@
  * whoever may connect to its port may see them. A target that does not answer is shown as it was last known, with
  * the age of that, as `ps` and the watches do.
  */
-#include <stdio.h>
-
 #include <microhttpd.h>
 
 #include "describe.h"

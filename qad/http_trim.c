@@ -3,7 +3,6 @@
  * token. It is done in the name of qad itself, and so it is logged.
  */
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <microhttpd.h>

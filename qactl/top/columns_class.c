@@ -2,9 +2,7 @@
  * The columns of classes and pools: titles and cells are those of 'qactl stats'; here is what a screen needs beside
  * them. The two are put together when the view is made.
  */
-#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "stats_table.h"
 #include "text.h"

@@ -3,9 +3,6 @@
  */
 #include "top/draw.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "text.h"
 #include "top/bar.h"
 #include "top/keys.h"
