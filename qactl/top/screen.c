@@ -27,6 +27,9 @@ static const struct screen_glyphs glyphs_ascii = {"#", ".", {"_", ".", ":", "-",
 enum { PAIR_USED = 1, PAIR_CACHED, PAIR_WARNING, PAIR_TITLE, PAIR_SORTED };
 enum { ESCAPE_MS = 25 };
 
+/* ncurses counts in shorts, and ends the program beyond; of a larger terminal, whoever says so, a part is used. */
+enum { MOST_LINES = 1000, MOST_COLUMNS = 1000 };
+
 static SCREEN *screen;
 static bool is_in_colour;
 
@@ -59,8 +62,35 @@ static bool can_place_text(void)
 	return can;
 }
 
+/* Whether the terminal tells it. is_cut: whether it is larger than what is used. */
+static bool read_size(struct winsize *size, bool *is_cut)
+{
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, size) != 0 || size->ws_row == 0 || size->ws_col == 0)
+		return false;
+	*is_cut = size->ws_row > MOST_LINES || size->ws_col > MOST_COLUMNS;
+	size->ws_row = size->ws_row < MOST_LINES ? size->ws_row : MOST_LINES;
+	size->ws_col = size->ws_col < MOST_COLUMNS ? size->ws_col : MOST_COLUMNS;
+	return true;
+}
+
+/* ncurses asks the terminal by itself, but the environment first. */
+static void cut_size(void)
+{
+	struct winsize size;
+	char text[16];
+	bool is_cut;
+
+	if (!read_size(&size, &is_cut) || !is_cut)
+		return;
+	snprintf(text, sizeof(text), "%d", size.ws_row);
+	setenv("LINES", text, 1);
+	snprintf(text, sizeof(text), "%d", size.ws_col);
+	setenv("COLUMNS", text, 1);
+}
+
 int screen_begin(void)
 {
+	cut_size();
 	if (!can_place_text())
 		return -EINVAL;
 	screen = newterm(NULL, stdout, stdin);
@@ -98,8 +128,9 @@ void screen_leave(void)
 void screen_renew(void)
 {
 	struct winsize size;
+	bool is_cut;
 
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0)
+	if (read_size(&size, &is_cut))
 		resizeterm(size.ws_row, size.ws_col);
 	clearok(curscr, TRUE);
 }

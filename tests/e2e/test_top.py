@@ -1,15 +1,22 @@
 """qactl top in a real terminal: what is on the screen, what keys and the mouse do, and how it leaves."""
 
+import contextlib
+import fcntl
 import os
+import pty
 import re
+import resource
+import select
 import signal
+import struct
+import termios
 import threading
 
 import msgpack
 import pytest
 
 import fake_qad
-from conftest import wait_until
+from conftest import BUILD, IS_SANITIZED, clean_environment, wait_until
 from fake_qad import Error, FakeQad
 from terminal import Terminal
 
@@ -554,6 +561,40 @@ def test_resize_down_to_nothing_and_back(watched, top):
     screen.text("q")
     screen.resize(80, 24)
     assert screen.status() == 0
+
+
+def test_a_terminal_of_any_size(watched, socket_path):
+    """Sizes are what somebody wrote into the terminal: none of them ends it, nor makes it take all memory."""
+    watched()
+    pid, terminal = pty.fork()
+    if pid == 0:
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 30 if not IS_SANITIZED else -1,) * 2)
+        os.execve(BUILD / "qactl" / "qactl", ["qactl", "top"], clean_environment(QAD_SOCKET=socket_path, TERM="xterm", LC_ALL="C.UTF-8"))
+
+    def resize(lines, columns):
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+    def has_drawn():
+        return select.select([terminal], [], [], 0)[0] and os.read(terminal, 1 << 20)
+
+    def has_ended():
+        with contextlib.suppress(OSError):  # the terminal is gone with it
+            has_drawn()
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+
+    try:
+        for lines, columns in ((65_535, 65_535), (24, 40_000), (40_000, 80), (1, 65_535), (24, 80)):
+            resize(lines, columns)
+            wait_until(has_drawn, what=f"{lines} lines of {columns}")
+            while select.select([terminal], [], [], 0.2)[0]:
+                os.read(terminal, 1 << 20)
+        os.write(terminal, b"q")
+        wait_until(has_ended, what="its end")
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        _, status = os.waitpid(pid, 0)
+        os.close(terminal)
+    assert status == 0
 
 
 @pytest.mark.plain_only
