@@ -26,7 +26,8 @@ static bool is_pid(const char *operand)
 /* Whether a command was cut by the kernel and name is what it was, by the file that runs. */
 static bool is_whole_command(const struct target *target, const char *name)
 {
-	const char *slash = strrchr(target->exe, '/');
+	const char *slash =
+		target->exe ? strrchr(target->exe, '/') : NULL; /* not told by a watch, nor by a recording */
 
 	return strlen(target->command) == COMMAND_BYTES && strncmp(name, target->command, COMMAND_BYTES) == 0 &&
 	       slash && strcmp(slash + 1, name) == 0;
