@@ -75,8 +75,7 @@ size_t qa_map(struct qa_class_map *maps, size_t capacity)
 			continue;
 		if (rows.of[page.size_class])
 			add_page(rows.of[page.size_class], &page);
-		trim_unlock(); /* who waits for it goes first */
-		trim_lock();
+		trim_give_way();
 	}
 	trim_unlock();
 	return rows.count;

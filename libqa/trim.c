@@ -45,7 +45,7 @@ void trim_unlock_in_child(void)
 	trim_unlock();
 }
 
-static void give_way(void)
+void trim_give_way(void)
 {
 	trim_unlock();
 	trim_lock();
@@ -125,7 +125,7 @@ static uint64_t return_inside(const struct scope *scope)
 	uint64_t returned_bytes = 0;
 	for (struct chunk *chunk = NULL; (chunk = space_next_chunk(chunk)) != NULL;) {
 		returned_bytes += return_chunk(scope, chunk, false, scope->most_bytes - returned_bytes);
-		give_way();
+		trim_give_way();
 	}
 	return returned_bytes;
 }
@@ -141,7 +141,7 @@ static uint64_t return_empty(const struct scope *scope, uint64_t most_inside_byt
 	while ((chunk = space_return_take()) != NULL) {
 		if (!space_return_whole(chunk, &returned_bytes))
 			returned_bytes += return_chunk(scope, chunk, true, most_inside_bytes);
-		give_way();
+		trim_give_way();
 	}
 	return returned_bytes;
 }

@@ -9,4 +9,7 @@ void trim_lock(void);
 void trim_unlock(void);
 void trim_unlock_in_child(void);
 
+/* Between two pieces of a long walk: who waits for the lock goes first. */
+void trim_give_way(void);
+
 #endif
