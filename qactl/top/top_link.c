@@ -169,17 +169,27 @@ void link_pause(struct link *link, bool is_paused)
 	renew_watch(link);
 }
 
-int link_ask_history(struct link *link, uint64_t pid, unsigned from_s)
+/* Begins a question about one process: 0, or why it can not be asked now. The caller writes its map. */
+static int begin_about(struct link *link, const char *method, int kind, uint64_t pid, struct qp_buffer **out)
 {
 	struct link_request *request = free_request(link);
-	struct qp_buffer *out;
 
 	if (link->state != LINK_UP)
 		return -ENOTCONN;
 	if (!request)
 		return -EBUSY;
-	out = begin(link, "history", request, LINK_OF_HISTORY);
+	*out = begin(link, method, request, kind);
 	request->pid = pid;
+	return 0;
+}
+
+int link_ask_history(struct link *link, uint64_t pid, unsigned from_s)
+{
+	struct qp_buffer *out;
+	int error = begin_about(link, "history", LINK_OF_HISTORY, pid, &out);
+
+	if (error != 0)
+		return error;
 	qp_write_map(out, 3);
 	qp_write_key_u64(out, "pid", pid);
 	qp_write_key_u64(out, "step_s", 1);
@@ -189,15 +199,11 @@ int link_ask_history(struct link *link, uint64_t pid, unsigned from_s)
 
 int link_ask_trim(struct link *link, uint64_t pid, uint64_t block_size, const char *pool)
 {
-	struct link_request *request = free_request(link);
 	struct qp_buffer *out;
+	int error = begin_about(link, "trim", LINK_OF_TRIM, pid, &out);
 
-	if (link->state != LINK_UP)
-		return -ENOTCONN;
-	if (!request)
-		return -EBUSY;
-	out = begin(link, "trim", request, LINK_OF_TRIM);
-	request->pid = pid;
+	if (error != 0)
+		return error;
 	qp_write_map(out, 1 + (*pool || block_size));
 	qp_write_key_u64(out, "pid", pid);
 	if (*pool)
