@@ -28,19 +28,6 @@ def limited(qad_factory):
         qad.stop()
 
 
-@pytest.fixture
-def fake():
-    made = []
-
-    def make(qad, kind=wire.FakeTarget, **options):
-        made.append(kind(qad.socket_path, **options))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.end()
-
-
 def wait_for_target(client, target):
     wait_until(lambda: [row for row in client.call("ps", figures=False)["targets"] if row["pid"] == target.pid])
 
@@ -99,9 +86,9 @@ def test_frames_of_clients(limited):
     assert "limit 1024 bytes" in qad.log()
 
 
-def test_frames_of_targets(limited, fake):
+def test_frames_of_targets(limited, fake_of):
     qad, client = limited("frame_target_bytes=64K")
-    good, bad = fake(qad), fake(qad)
+    good, bad = fake_of(qad), fake_of(qad)
     for target, size in ((good, 65_536), (bad, 65_537)):
         number = client.ask("stats", pid=target.pid)
         asked, _, _ = target.question()
@@ -115,9 +102,9 @@ def test_frames_of_targets(limited, fake):
                 client.answer_to(number)
 
 
-def test_answers(limited, fake):
+def test_answers(limited, fake_of):
     qad, client = limited("frame_answer_bytes=64K")
-    target = fake(qad)
+    target = fake_of(qad)
     number = client.ask("stats", pid=target.pid)
     asked, _, _ = target.question()
     target.answer(asked, {**wire.totals_of(), "classes": [wire.row_of(name="x" * 64)] * 400})
@@ -127,10 +114,10 @@ def test_answers(limited, fake):
 
 
 @pytest.mark.parametrize("setting", ["queue_client_bytes=64K", "memory_of_user_bytes=1M"])
-def test_who_does_not_read(limited, fake, setting):
+def test_who_does_not_read(limited, fake_of, setting):
     qad, client = limited(setting)
     lazy = wire.client(qad.socket_path)
-    target = fake(qad, kind=wire.ServingTarget)
+    target = fake_of(qad, kind=wire.ServingTarget)
     wait_for_target(client, target)
     with contextlib.suppress(OSError):
         lazy.socket.settimeout(5)
@@ -141,9 +128,9 @@ def test_who_does_not_read(limited, fake, setting):
     assert client.call("health")["rss_bytes"] < 64 << 20
 
 
-def test_a_target_that_does_not_read(limited, fake):
+def test_a_target_that_does_not_read(limited, fake_of):
     qad, client = limited("queue_target_bytes=4096", "stats_ms=20")
-    target = fake(qad)
+    target = fake_of(qad)
     target.connection.socket.settimeout(5)
     with contextlib.suppress(OSError):
         while "it does not read" not in qad.log():
@@ -151,9 +138,9 @@ def test_a_target_that_does_not_read(limited, fake):
     assert client.call("health")["targets"] == 0
 
 
-def test_requests_of_a_client(limited, fake):
+def test_requests_of_a_client(limited, fake_of):
     qad, client = limited("requests_of_client=2")
-    target = fake(qad)
+    target = fake_of(qad)
     numbers = [client.ask("stats", pid=target.pid) for _ in range(3)]
     with pytest.raises(wire.RemoteError, match="busy"):
         client.answer_to(numbers[2])
@@ -178,9 +165,9 @@ def test_watches_of_a_client(limited):
     assert frames[-1][2]["code"] == "busy"
 
 
-def test_deadlines(limited, fake):
+def test_deadlines(limited, fake_of):
     qad, client = limited("stats_ms=50", "trim_ms=150")
-    target = fake(qad)
+    target = fake_of(qad)
     for method, seconds in (("stats", 0.05), ("trim", 0.15)):
         began = time.monotonic()
         assert client.error_of(method, pid=target.pid) == "timeout"
