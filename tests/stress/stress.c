@@ -212,3 +212,18 @@ void stress_check(const void *block, size_t size, unsigned seed)
 		if (bytes[i] != byte_of(block, seed))
 			expect_equal(bytes[i], byte_of(block, seed));
 }
+
+static void test_case(void **state)
+{
+	stress_in_program(*state);
+}
+
+int stress_main(int argc, char **argv, const struct stress_case *cases, size_t count)
+{
+	struct CMUnitTest tests[count];
+	for (size_t i = 0; i < count; i++)
+		tests[i] = (struct CMUnitTest){cases[i].name, test_case, NULL, NULL, (void *)(uintptr_t)&cases[i]};
+	stress_run_case(argc, argv, cases, count);
+	stress_watch(170);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -47,6 +47,9 @@ void stress_in_program(const struct stress_case *what);
 /* In main, first: runs the case when this program was executed for one, and does not return then. */
 void stress_run_case(int argc, char **argv, const struct stress_case *cases, size_t count);
 
+/* A main for which each case is a test of its own, in 170 seconds all together. */
+int stress_main(int argc, char **argv, const struct stress_case *cases, size_t count);
+
 /* Waits for a child; its exit code, or 128 and the signal. */
 int stress_wait(pid_t pid);
 

@@ -50,17 +50,7 @@ static const struct stress_case cases[] = {
 	{"all checks", run_seeds, NULL, "QA_CHECK=1"},
 };
 
-static void test_case(void **state)
-{
-	stress_in_program(*state);
-}
-
 int main(int argc, char **argv)
 {
-	struct CMUnitTest tests[COUNT(cases)];
-	for (size_t i = 0; i < COUNT(cases); i++)
-		tests[i] = (struct CMUnitTest){cases[i].name, test_case, NULL, NULL, (void *)(uintptr_t)&cases[i]};
-	stress_run_case(argc, argv, cases, COUNT(cases));
-	stress_watch(170);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return stress_main(argc, argv, cases, COUNT(cases));
 }
