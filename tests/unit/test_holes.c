@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "space.h"
@@ -190,12 +191,53 @@ static void test_locked_memory_stays(void **state)
 	assert_int_equal(result.held_after_bytes, 0);
 }
 
+/* The first OS page of libqa's page around an address. AddressSanitizer would make mlock do nothing. */
+static void lock_page(const void *address, bool is_locked)
+{
+	uintptr_t page = (uintptr_t)address & ~((uintptr_t)space_page_size_bytes() - 1);
+	if (syscall(is_locked ? SYS_mlock : SYS_munlock, page, (size_t)1) != 0)
+		fail_msg("mlock: the test needs RLIMIT_MEMLOCK or root");
+}
+
+/* The same of empty pages, in a chunk that can not go as a whole: of neighbours just the locked one stays. */
+static void test_locked_empty_pages_stay(void **state)
+{
+	(void)state;
+	enum { PAGES = 10 };
+	size_t page_size = space_page_size_bytes(), count = PAGES * page_size / 1024;
+	struct qa_trim_result result;
+
+	for (size_t i = 0; i < count; i++)
+		assert_non_null(blocks[i] = qa_malloc(1024));
+	for (size_t i = 0; i < count; i++)
+		lock_page(blocks[i], true);
+	for (size_t i = 1; i < count; i++)
+		qa_free(blocks[i]);
+	assert_int_equal(qa_trim(NULL, &result), 0);
+	assert_true(result.returned_bytes < 2 * page_size); /* inside the first, and what the cache had more */
+	assert_int_equal(result.held_before_bytes - result.held_after_bytes, result.returned_bytes);
+	assert_true(check_row(1024).empty_bytes >= (PAGES - 1) * page_size);
+	for (size_t i = 0; i < count; i++)
+		lock_page(blocks[i], false);
+	lock_page(blocks[count / 2], true);
+	assert_int_equal(qa_trim(NULL, &result), 0);
+	assert_true(result.returned_bytes >= (PAGES - 2) * page_size);
+	assert_int_equal(check_row(1024).empty_bytes, page_size);
+	lock_page(blocks[count / 2], false);
+	assert_int_equal(qa_trim(NULL, &result), 0);
+	assert_int_equal(result.returned_bytes, page_size);
+	qa_free(blocks[0]);
+	assert_int_equal(qa_trim(NULL, &result), 0);
+	assert_int_equal(result.held_after_bytes, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_size_and_kind_of_survivors),
 		cmocka_unit_test(test_trims_between_random_steps),
 		cmocka_unit_test(test_locked_memory_stays),
+		cmocka_unit_test(test_locked_empty_pages_stay),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
