@@ -3,6 +3,7 @@
  * after is read by qad.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "describe.h"
 #include "methods.h"
@@ -68,15 +69,18 @@ static void trim_one(struct client *client, uint32_t id, uint64_t pid, const str
 
 static void read_order(const struct client *client, struct qp_reader *params, struct trim_order *order)
 {
-	const msgpack_object *pool = qp_read_value(params, "pool");
-
 	*order = (struct trim_order){.uid = client->peer->who.uid, .pid = client->peer->who.pid};
 	order->block_size = qp_read_u64_or(params, "block_size", 0);
 	order->keep_bytes = qp_read_u64_or(params, "keep_bytes", 0);
 	qp_read_string_or(params, "pool", order->pool, sizeof(order->pool), "");
-	/* A name that is too long, or empty, must not become another one, or all of them. */
-	if (pool != NULL && params->bad == NULL && (order->pool[0] == '\0' || pool->via.str.size > QP_NAME_BYTES))
-		params->bad = "pool";
+}
+
+/* A name that is empty, too long or has a NUL must not become all pools, or another one. */
+static bool is_pool_whole(struct qp_reader *params, const struct trim_order *order)
+{
+	const msgpack_object *pool = qp_read_value(params, "pool");
+
+	return pool == NULL || (pool->via.str.size > 0 && strlen(order->pool) == pool->via.str.size);
 }
 
 void method_trim(struct client *client, uint32_t id, struct qp_reader *params)
@@ -88,7 +92,9 @@ void method_trim(struct client *client, uint32_t id, struct qp_reader *params)
 	read_order(client, params, &order);
 	if (method_refuse_bad(client, id, params))
 		return;
-	if (is_all && pid != 0)
+	if (!is_pool_whole(params, &order))
+		service_send_error(client, id, "bad_request", "\"pool\" is a name of 1 to 64 bytes, none of them 0");
+	else if (is_all && pid != 0)
 		service_send_error(client, id, "bad_request", "a trim is of one \"pid\" or of \"all\", not of both");
 	else if (order.block_size != 0 && order.pool[0] != '\0')
 		service_send_error(client, id, "bad_request",

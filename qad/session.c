@@ -111,6 +111,7 @@ static int create_target(struct peer *peer, const struct hello *hello, struct ta
 		free_target(target);
 		return error;
 	}
+	process_sample(&target->process, &target->sample); /* shown until it is sampled again, if it never answers */
 	target->peer = peer;
 	target->inner_pid = hello->pid != 0 ? hello->pid : (uint64_t)peer->who.pid;
 	text_copy(target->name, sizeof(target->name), hello->name, strlen(hello->name));

@@ -130,6 +130,13 @@ def test_a_silent_target_does_not_hold_up_the_others(client, fake):
     assert not silent.connection.has_bytes()  # one question at a time
 
 
+def test_one_that_never_answered_is_shown_with_what_proc_tells(client, fake):
+    hung = fake(name="hung")
+    watch = client.call("watch", interval_ms=100)["watch"]
+    row = next_figures(client, watch)[0][hung.pid]
+    assert not row["silent"] and "held_bytes" not in row and row["rss_bytes"] > 0
+
+
 def test_rows_of_classes_on_request(client, fake):
     target = fake()
     watch = client.call("watch", pid=target.pid, interval_ms=100, classes=True)["watch"]
@@ -280,7 +287,7 @@ def test_a_class_that_the_target_does_not_have(client, fake):
 
 @pytest.mark.parametrize("params", [
     {"pid": 1, "block_size": 24, "pool": "x"}, {"pid": 1, "pool": ""}, {"pid": 1, "pool": "x" * 65}, {"all": True, "pid": 1},
-    {"all": False}, {"pid": 1, "keep_bytes": -1}, {"pid": 1, "block_size": "24"}])
+    {"pid": 1, "pool": "a\0b"}, {"pid": 1, "pool": "\0"}, {"all": False}, {"pid": 1, "keep_bytes": -1}, {"pid": 1, "block_size": "24"}])
 def test_trims_that_are_refused(client, params):
     assert client.error_of("trim", params) == "bad_request"
 
