@@ -17,10 +17,8 @@ struct account *account_acquire(struct accounts *accounts, uid_t uid)
 
 	for (struct list *link = accounts->all.next; link != &accounts->all; link = link->next) {
 		account = LIST_OWNER(link, struct account, link);
-		if (account->uid == uid) {
-			account->references++;
-			return account;
-		}
+		if (account->uid == uid)
+			return account_hold(account);
 	}
 	account = calloc(1, sizeof(*account));
 	if (account == NULL)
@@ -29,6 +27,12 @@ struct account *account_acquire(struct accounts *accounts, uid_t uid)
 	account->uid = uid;
 	account->references = 1;
 	list_append(&accounts->all, &account->link);
+	return account;
+}
+
+struct account *account_hold(struct account *account)
+{
+	account->references++;
 	return account;
 }
 

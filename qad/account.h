@@ -17,7 +17,7 @@ struct account {
 	struct list link;
 	size_t limit_bytes; /* of memory_bytes */
 	uid_t uid;
-	size_t references;  /* connections, also those before hello */
+	size_t references;  /* connections, also those before hello, and bodies */
 	size_t connections; /* after hello */
 	size_t memory_bytes;
 };
@@ -31,6 +31,8 @@ void accounts_init(struct accounts *accounts, size_t limit_bytes);
 
 /* The account of a uid with one reference more, or NULL without memory. */
 struct account *account_acquire(struct accounts *accounts, uid_t uid);
+/* One reference more to an account that is there. */
+struct account *account_hold(struct account *account);
 /* The last reference frees it; by then nothing is charged. NULL is allowed. */
 void account_release(struct account *account);
 

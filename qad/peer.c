@@ -3,9 +3,6 @@
  * an idle connection has no buffer. Only the rest of a frame that is not whole moves to the peer. The scan tells
  * how many bytes such a frame needs at least; until they are here it is not scanned again, so that a peer that
  * sends byte by byte does not make qad scan a megabyte for each.
- *
- * Writes go to the socket at once where possible; what the kernel does not take is copied into a write request. The
- * sum of those is the output queue, and it is bounded.
  */
 #include "peer.h"
 
@@ -20,13 +17,6 @@
 
 #define READ_AREA_BYTES (64u << 10)
 
-struct write {
-	uv_write_t request;
-	struct peer *peer;
-	size_t bytes;
-	uint8_t data[];
-};
-
 static const char *role_name(enum peer_role role)
 {
 	return role == PEER_TARGET ? "target" : role == PEER_CLIENT ? "client" : "peer before hello";
@@ -39,13 +29,6 @@ static size_t frame_limit_bytes(const struct peer *peer)
 	return peer->role == PEER_TARGET   ? limits->frame_target_bytes
 	       : peer->role == PEER_CLIENT ? limits->frame_client_bytes
 					   : limits->hello_bytes;
-}
-
-static size_t queue_limit_bytes(const struct peer *peer)
-{
-	const struct limits *limits = peer->peers->limits;
-
-	return peer->role == PEER_CLIENT ? limits->queue_client_bytes : limits->queue_target_bytes;
 }
 
 /* The account always covers what the buffer holds. */
@@ -208,72 +191,6 @@ static void on_hello_due(struct deadline_queue *queue, struct deadline *entry)
 {
 	(void)queue;
 	peer_drop(LIST_OWNER(entry, struct peer, hello_deadline), "no hello in time");
-}
-
-static void on_written(uv_write_t *request, int status)
-{
-	struct write *write = request->data;
-
-	struct peer *peer = write->peer;
-
-	account_refund(peer->account, write->bytes);
-	free(write);
-	if (status < 0 && status != UV_ECANCELED)
-		peer_end(peer, uv_strerror(status));
-	else if (!peer->closing && peer->role == PEER_CLIENT && !peer_has_output(peer))
-		peer->peers->events->drained(peer);
-}
-
-static void queue_output(struct peer *peer, const uint8_t *data, size_t bytes)
-{
-	struct write *write;
-
-	if (uv_stream_get_write_queue_size((uv_stream_t *)&peer->pipe) + bytes > queue_limit_bytes(peer)) {
-		peer_drop(peer, "it does not read its answers");
-		return;
-	}
-	if (!account_charge(peer->account, bytes)) {
-		peer_drop(peer, "too much waits for this user");
-		return;
-	}
-	write = malloc(sizeof(*write) + bytes);
-	if (write == NULL) {
-		account_refund(peer->account, bytes);
-		peer_drop(peer, "out of memory");
-		return;
-	}
-	memcpy(write->data, data, bytes);
-	write->peer = peer;
-	write->bytes = bytes;
-	write->request.data = write;
-
-	uv_buf_t buffer = uv_buf_init((char *)write->data, (unsigned)bytes);
-	int error = uv_write(&write->request, (uv_stream_t *)&peer->pipe, &buffer, 1, on_written);
-	if (error != 0) {
-		account_refund(peer->account, bytes);
-		free(write);
-		peer_end(peer, uv_strerror(error));
-	}
-}
-
-void peer_send(struct peer *peer, const struct qp_buffer *frame)
-{
-	if (peer->closing)
-		return;
-
-	uv_buf_t buffer = uv_buf_init((char *)frame->data, (unsigned)frame->used_bytes);
-	int written = uv_try_write((uv_stream_t *)&peer->pipe, &buffer, 1);
-	if (written == UV_EAGAIN)
-		written = 0;
-	if (written < 0)
-		peer_end(peer, uv_strerror(written));
-	else if ((size_t)written < frame->used_bytes)
-		queue_output(peer, frame->data + written, frame->used_bytes - (size_t)written);
-}
-
-bool peer_has_output(const struct peer *peer)
-{
-	return uv_stream_get_write_queue_size((const uv_stream_t *)&peer->pipe) > 0;
 }
 
 void peer_set_role(struct peer *peer, enum peer_role role)

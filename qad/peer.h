@@ -27,6 +27,7 @@
 
 enum peer_role { PEER_NEW, PEER_CLIENT, PEER_TARGET };
 
+struct body;
 struct peer;
 
 struct peer_events {
@@ -94,6 +95,8 @@ void peer_set_role(struct peer *peer, enum peer_role role);
  * memory, the peer is dropped. Does nothing when it is closing.
  */
 void peer_send(struct peer *peer, const struct qp_buffer *frame);
+/* The same for a frame that ends with a body, which has to wait without a copy. */
+void peer_send_with(struct peer *peer, const struct qp_buffer *frame, struct body *body);
 
 /* Whether some of what was sent still waits. */
 bool peer_has_output(const struct peer *peer);

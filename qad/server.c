@@ -216,7 +216,6 @@ static int serve(struct server *server, const struct server_options *options)
 	}
 	uv_run(&server->loop, UV_RUN_DEFAULT);
 	qp_buffer_finish(&server->service.out);
-	watching_finish(&server->service.watching);
 	http_destroy(server->http);
 	history_finish(&server->service.total);
 	registry_finish(&server->service.registry);

@@ -15,10 +15,10 @@
 
 #include <uv.h>
 
-#include "buffer.h"
 #include "list.h"
 #include "question.h"
 
+struct body;
 struct client;
 struct service;
 
@@ -33,22 +33,22 @@ struct watching {
 	uv_timer_t timer;
 	struct list all; /* struct watch */
 	uint32_t last_id;
-	uint32_t round;        /* its number */
-	size_t unanswered;     /* questions of this round */
-	bool is_round_open;    /* its notifications are not sent yet */
-	uint64_t began_ms;     /* the round */
-	bool is_recording;     /* all targets, for the history */
-	uint64_t record_ms;    /* when that is due */
-	struct qp_buffer body; /* targets as one client sees them; serves others with the same rights */
-	bool is_body_valid, is_body_of_all;
+	uint32_t round;     /* its number */
+	size_t unanswered;  /* questions of this round */
+	bool is_round_open; /* its notifications are not sent yet */
+	uint64_t began_ms;  /* the round */
+	bool is_recording;  /* all targets, for the history */
+	uint64_t record_ms; /* when that is due */
+	struct body *body;  /* targets as one client sees them; serves others with the same rights; or NULL */
+	bool is_body_of_all;
 	uid_t body_uid;
+	uint64_t body_ms;                /* when it was made */
 	uint64_t notifications, dropped; /* ever */
 };
 
 void watching_init(struct watching *watching, struct service *service, bool is_recording);
 /* By then no client is left. */
 void watching_close(struct watching *watching);
-void watching_finish(struct watching *watching);
 
 /* The id of a new watch, whose first notification comes soon; 0 without memory. The target is there if one is named. */
 uint32_t watching_add(struct watching *watching, struct client *client, const struct watch_order *order);

@@ -1,14 +1,17 @@
 /*
- * Most watches of all targets see the same ones. What they are sent is encoded once a round, and copied for each.
+ * Most watches of all targets see the same ones. What they are sent is encoded once a round, and all have the same
+ * bytes.
  */
 #include "watch_body.h"
 
+#include "body.h"
 #include "describe.h"
 #include "protocol.h"
 #include "service.h"
 #include "write.h"
 
-#define KEPT_BYTES (64u << 10)
+/* So old it may be for somebody who comes after the round. */
+#define YOUNG_MS 100u
 
 void watch_write_target(struct qp_buffer *out, const struct target *target, uint64_t now_ms, bool with_classes)
 {
@@ -32,36 +35,56 @@ static bool is_shown(const struct rights *rights, const struct target *target)
 	return !target->peer->closing && access_may_see(rights, target->peer->who.uid);
 }
 
-void watch_make_body(struct watching *watching, const struct rights *rights)
+static void write_all(struct qp_buffer *out, const struct registry *registry, const struct rights *rights,
+		      uint64_t now_ms)
 {
-	const struct registry *registry = &watching->service->registry;
-	uint64_t now_ms = uv_now(watching->timer.loop);
 	size_t count = 0, shown;
 
-	if (watching->is_body_valid && watching->is_body_of_all == rights->sees_all &&
-	    (rights->sees_all || watching->body_uid == rights->uid))
-		return;
-	qp_buffer_reset(&watching->body);
 	for (size_t i = 0; i < registry->count; i++)
 		count += is_shown(rights, registry->targets[i]);
 	shown = count < QP_ARRAY_ELEMENTS ? count : QP_ARRAY_ELEMENTS;
-	qp_write_key_u64(&watching->body, "left_out", count - shown);
-	qp_write_string(&watching->body, "targets");
-	qp_write_array(&watching->body, (uint32_t)shown);
+	qp_write_key_u64(out, "left_out", count - shown);
+	qp_write_string(out, "targets");
+	qp_write_array(out, (uint32_t)shown);
 	for (size_t i = 0; shown > 0; i++) {
 		if (!is_shown(rights, registry->targets[i]))
 			continue;
-		watch_write_target(&watching->body, registry->targets[i], now_ms, false);
+		watch_write_target(out, registry->targets[i], now_ms, false);
 		shown--;
 	}
-	watching->is_body_valid = true;
+}
+
+static bool is_for(const struct watching *watching, const struct rights *rights, uint64_t now_ms)
+{
+	return watching->body != NULL && now_ms - watching->body_ms <= YOUNG_MS &&
+	       watching->is_body_of_all == rights->sees_all && (rights->sees_all || watching->body_uid == rights->uid);
+}
+
+struct body *watch_make_body(struct watching *watching, const struct rights *rights)
+{
+	uint64_t now_ms = uv_now(watching->timer.loop);
+
+	if (is_for(watching, rights, now_ms))
+		return watching->body;
+	watch_forget_body(watching);
+	watching->body = body_create(watching->service->limits->frame_answer_bytes);
+	if (watching->body == NULL)
+		return NULL;
 	watching->is_body_of_all = rights->sees_all;
 	watching->body_uid = rights->uid;
+	watching->body_ms = now_ms;
+	write_all(&watching->body->bytes, &watching->service->registry, rights, now_ms);
+	return watching->body;
 }
 
 void watch_forget_body(struct watching *watching)
 {
-	watching->is_body_valid = false;
-	if (watching->body.capacity_bytes > KEPT_BYTES)
-		qp_buffer_finish(&watching->body);
+	body_release(watching->body);
+	watching->body = NULL;
+}
+
+void watch_rest_body(struct watching *watching)
+{
+	if (watching->body != NULL && watching->body->references == 1)
+		watch_forget_body(watching);
 }
