@@ -17,4 +17,7 @@ int answer_read_figures(const struct qp_message *message, bool with_rows, struct
 /* Likewise; the caller frees map->rows. */
 int answer_read_map(const struct qp_message *message, struct occupancy *map);
 
+/* 0 or -EBADMSG. */
+int answer_read_trim(const struct qp_message *message, struct qp_trim *trim);
+
 #endif

@@ -262,21 +262,17 @@ static void take_map(struct questions *questions, struct target *target, const s
 static void take_trim(struct questions *questions, struct target *target, const struct qp_message *message)
 {
 	struct question_slot *slot = &target->slots[QUESTION_TRIM];
-	struct qp_reader reader = qp_reader_of(&message->body);
 	struct answer answer = {.outcome = answer_outcome_of_error(message)};
 	struct qp_trim trim = {0};
 
-	if (!message->has_error) {
-		qp_read_trim(&reader, &trim);
-		if (reader.bad == NULL) {
-			answer = (struct answer){
-				.outcome = ANSWER_OK,
-				.trim = &trim,
-				.rss_before_bytes = slot->rss_before_bytes,
-				.rss_after_bytes = resident_bytes(target),
-			};
-			note_trim(questions, target, &trim, answer.rss_after_bytes);
-		}
+	if (!message->has_error && answer_read_trim(message, &trim) == 0) {
+		answer = (struct answer){
+			.outcome = ANSWER_OK,
+			.trim = &trim,
+			.rss_before_bytes = slot->rss_before_bytes,
+			.rss_after_bytes = resident_bytes(target),
+		};
+		note_trim(questions, target, &trim, answer.rss_after_bytes);
 	}
 	call_all(questions, &slot->asked, &answer);
 }

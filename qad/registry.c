@@ -36,13 +36,13 @@ static int grow(struct registry *registry)
 	return 0;
 }
 
-int registry_add(struct registry *registry, struct target *target, struct target **replaced)
+int registry_add(struct registry *registry, struct target *target)
 {
 	pid_t pid = target->peer->who.pid;
 	size_t index = find_index(registry, pid);
 
-	*replaced = registry_find(registry, pid);
-	if (*replaced != NULL) {
+	target->behind = registry_find(registry, pid);
+	if (target->behind != NULL) {
 		registry->targets[index] = target;
 		registry->removals++;
 		return 0;
@@ -59,11 +59,20 @@ int registry_add(struct registry *registry, struct target *target, struct target
 void registry_remove(struct registry *registry, const struct target *target)
 {
 	size_t index = find_index(registry, target->peer->who.pid);
+	struct target **place;
 
-	if (index == registry->count || registry->targets[index] != target)
+	if (registry_find(registry, target->peer->who.pid) == NULL)
+		return;
+	place = &registry->targets[index];
+	while (*place != NULL && *place != target)
+		place = &(*place)->behind;
+	if (*place == NULL)
+		return;
+	registry->removals += *place == registry->targets[index];
+	*place = target->behind;
+	if (registry->targets[index] != NULL)
 		return;
 	registry->count--;
-	registry->removals++;
 	memmove(&registry->targets[index], &registry->targets[index + 1],
 		(registry->count - index) * sizeof(struct target *));
 }

@@ -1,5 +1,10 @@
 /*
  * registry.h - the targets, by pid.
+ *
+ * A process is one target, but may have several connections: when it executed another program the old one may be seen
+ * to end later than the new one begins, and two copies of libqa in one process each have theirs. The newest is the
+ * target; those before it wait behind it, unseen and never asked, and come back in turn when it goes. Were they ended,
+ * two copies would connect again and again, each throwing the other out.
  */
 #ifndef QAD_REGISTRY_H
 #define QAD_REGISTRY_H
@@ -16,12 +21,9 @@ struct registry {
 	uint64_t removals; /* ever: who has made something of all targets knows by it that one is gone */
 };
 
-/*
- * Enters a target. When its pid is there already (the process executed another program and connected anew), that one
- * is replaced, and returned in *replaced for the caller to drop; else *replaced is NULL. 0 or -ENOMEM.
- */
-int registry_add(struct registry *registry, struct target *target, struct target **replaced);
-/* Takes it out unless it was replaced. */
+/* Enters a target. When its pid is there already, that one is behind it from now on. 0 or -ENOMEM. */
+int registry_add(struct registry *registry, struct target *target);
+/* Takes it out, wherever it is; the one behind it, if any, takes its place. */
 void registry_remove(struct registry *registry, const struct target *target);
 /* NULL when there is none. */
 struct target *registry_find(const struct registry *registry, pid_t pid);

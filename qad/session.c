@@ -121,9 +121,17 @@ static int create_target(struct peer *peer, const struct hello *hello, struct ta
 	return 0;
 }
 
+/* Connections of an earlier process that had the same pid: a child of it may have kept them. */
+static void end_those_of_another_process(const struct target *target)
+{
+	for (struct target *other = target->behind; other != NULL; other = other->behind)
+		if (other->process.start_ticks != target->process.start_ticks)
+			peer_end(other->peer, "its process ended");
+}
+
 static void begin_target(struct service *service, struct peer *peer, const struct hello *hello)
 {
-	struct target *target = NULL, *replaced;
+	struct target *target = NULL;
 	int error;
 
 	if (peer->who.pid == 0) {
@@ -132,7 +140,7 @@ static void begin_target(struct service *service, struct peer *peer, const struc
 	}
 	error = create_target(peer, hello, &target);
 	if (error == 0)
-		error = registry_add(&service->registry, target, &replaced);
+		error = registry_add(&service->registry, target);
 	if (error != 0) {
 		if (target != NULL)
 			free_target(target);
@@ -140,13 +148,13 @@ static void begin_target(struct service *service, struct peer *peer, const struc
 			     error == -ENOMEM ? "qad is out of memory" : "qad can not read the process in /proc");
 		return;
 	}
-	if (replaced != NULL)
-		peer_end(replaced->peer, "its process connected anew");
+	end_those_of_another_process(target);
 	peer->user = target;
 	watching_on_target(&service->watching, target);
 	peer_set_role(peer, PEER_TARGET);
-	log_write(service->log, LOG_LEVEL_INFO, "target %d of uid %u: %s%s%s", (int)peer->who.pid,
-		  (unsigned)peer->who.uid, target->process.command, target->name[0] != '\0' ? " " : "", target->name);
+	log_write(service->log, LOG_LEVEL_INFO, "target %d of uid %u: %s%s%s%s", (int)peer->who.pid,
+		  (unsigned)peer->who.uid, target->process.command, target->name[0] != '\0' ? " " : "", target->name,
+		  target->behind != NULL ? ", in front of its connection before" : "");
 	welcome(peer, hello->id);
 }
 
@@ -251,6 +259,18 @@ void session_on_message(struct service *service, struct peer *peer, struct qp_me
 	}
 }
 
+/* When it was in front of another connection of its process, that one is the target now. */
+static void remove_target(struct service *service, struct target *target)
+{
+	struct process_sample sample;
+	struct target *next;
+
+	registry_remove(&service->registry, target);
+	next = registry_find(&service->registry, target->peer->who.pid);
+	if (next != NULL && next == target->behind && process_sample(&next->process, &sample) == -ESRCH)
+		peer_end(next->peer, "its process ended");
+}
+
 void session_on_gone(struct service *service, struct peer *peer)
 {
 	if (peer->role == PEER_CLIENT) {
@@ -259,7 +279,7 @@ void session_on_gone(struct service *service, struct peer *peer)
 		service->clients--;
 		free(peer->user);
 	} else if (peer->role == PEER_TARGET) {
-		registry_remove(&service->registry, peer->user);
+		remove_target(service, peer->user);
 		question_on_gone(&service->questions, peer->user);
 		watching_on_gone(&service->watching, peer->user);
 		free_target(peer->user);

@@ -76,6 +76,7 @@ struct question_slot {
 
 struct target {
 	struct peer *peer;
+	struct target *behind; /* of the same process, connected before it: takes its place when it goes (registry.h) */
 	struct process process;
 	char name[QP_NAME_BYTES + 1];
 	char version[QP_NAME_BYTES + 1];

@@ -109,10 +109,12 @@ def test_any_name_is_told_as_it_is(served):
 
 def test_numbers_of_any_size(served):
     qad, ask, client = served
-    target = wire.ServingTarget(qad.socket_path, parts={"used": 1 << 62})
+    row = {**wire.row_of(used=1 << 49), "allocs": 2**64 - 1}
+    target = wire.ServingTarget(qad.socket_path, parts={"used": 1 << 49}, rows=[row])
     try:
         wait_for_target(client, target.pid)
-        assert ask("targets").json["targets"][0]["used_bytes"] == 1 << 62
+        assert ask("targets").json["targets"][0]["used_bytes"] == 1 << 49
+        assert ask(f"targets/{target.pid}").json["classes"][0]["allocs"] == 2**63 - 1
     finally:
         target.end()
 

@@ -100,6 +100,15 @@ def test_classes_only_when_asked(served, fake_of):
     assert {amount for _, amount in of_name(found, "qa_class_used_blocks")} == {1_000}
 
 
+def test_a_process_that_tells_a_class_twice_has_it_once(served, fake_of):
+    qad = served()
+    rows = [wire.row_of(24, used=48), wire.row_of(24, used=24), wire.row_of(24, name="pool")]
+    process = fake_of(qad, kind=wire.ServingTarget, rows=rows)
+    wait_for_targets(qad, process)
+    found = scrape(qad, "/metrics?classes=1")
+    assert sorted(value for _, value in of_name(found, "qa_class_used_bytes")) == [72, wire.row_of()["used_bytes"]]
+
+
 def test_the_other_way_round_classes_serve_both(served, fake_of):
     qad = served()
     process = fake_of(qad)

@@ -184,8 +184,8 @@ def test_figures_of_any_size(trimming, fake_of):
     wait_for_targets(qad, target)
     answer = later(trim, qad, target.pid, token)
     number, _, _ = target.question()
-    target.answer(number, {**wire.trim_of(), "returned_bytes": 2**64 - 1})
-    assert answer().status == 200 and answer().json["returned_bytes"] == 2**63 - 1
+    target.answer(number, {**wire.trim_of(), "duration_us": 2**64 - 1})
+    assert answer().status == 200 and answer().json["duration_us"] == 2**63 - 1
 
 
 # The file.

@@ -1,8 +1,10 @@
 """libqa_malloc.so in place of malloc: programs that know nothing of libqa see no difference, and are seen by qad."""
 
+import pathlib
 import re
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -126,6 +128,25 @@ def test_a_program_on_libqa_has_one_heap_and_one_agent(qad, target, stats, qactl
     maps = open(f"/proc/{one.pid}/maps").read()
     assert "libqa_malloc.so" in maps and "libqa.so" in maps
     assert figures["used_bytes"] > 0, "the C library's own blocks are there"
+
+
+def test_two_copies_in_one_process_are_at_peace(qad_factory, target, stats, qactl):
+    """One is linked into the program and one preloaded. qad shows one of them; neither is thrown out and comes again."""
+    qad = qad_factory().start("-v")
+    two, other = target(PROGRAMS / "target-static", LD_PRELOAD=LIBRARY), target()
+    assert two.answer_line() == "ok ready"
+    comings = f"target {two.pid} of uid"
+    wait_until(lambda: qad.log().count(comings) >= 2, what="both copies to come")
+    agents = [task for task in pathlib.Path(f"/proc/{two.pid}/task").iterdir() if (task / "comm").read_text() == "qa-agent\n"]
+    assert len(agents) == 2
+    end = time.monotonic() + 1.0
+    while time.monotonic() < end:
+        stats(other.pid)  # qad has work, with another target
+    assert qad.log().count(comings) == 2  # that one left would be a line of these, too
+    assert sorted(row["pid"] for row in qactl("ps", "--json").json) == sorted([two.pid, other.pid])
+    two.ask("agent stop")  # of the copy that is linked
+    wait_until(lambda: qad.log().count(comings) == 3, what="one copy to leave")
+    assert qactl("trim", two.pid).code == 0
 
 
 LINKED_PROGRAM = """

@@ -74,6 +74,16 @@ def test_a_map_that_makes_no_sense_is_an_error(client, fake, result):
     assert good["classes"][0]["pages"] == 1 and good["page_size"] == 4096
 
 
+def test_rows_of_the_same_class_are_added_up(client, fake):
+    target = fake()
+    first = {**good_row(), "tenth_pages": [1, *[0] * 8, 2], "tenth_free_bytes": [24, *[0] * 9]}
+    again = {**good_row(), "empty_pages": 5, "tenth_pages": [1] * 10}
+    number = client.ask("map", pid=target.pid)
+    target.answer(target.question()[0], {"page_size": 4096, "classes": [first, {**good_row(), "block_size": 32}, again]})
+    total = {**first, "pages": 2, "empty_pages": 5, "tenth_pages": [2, *[1] * 8, 3]}
+    assert client.answer_to(number)["classes"] == [total, {**good_row(), "block_size": 32}]
+
+
 def test_a_target_that_ends_or_is_silent(qad, client, fake):
     silent = fake()
     number = client.ask("map", pid=silent.pid)

@@ -107,7 +107,7 @@ def test_answers(limited, fake_of):
     target = fake_of(qad)
     number = client.ask("stats", pid=target.pid)
     asked, _, _ = target.question()
-    target.answer(asked, {**wire.totals_of(), "classes": [wire.row_of(name="x" * 64)] * 400})
+    target.answer(asked, {**wire.totals_of(), "classes": [wire.row_of(size, name="x" * 64) for size in range(400)]})
     with pytest.raises(wire.RemoteError, match="failed"):
         client.answer_to(number)
     assert client.call("health")["targets"] == 1
