@@ -152,6 +152,10 @@ size_t qa_stats(struct qa_stats *stats, struct qa_class_stats *classes, size_t c
 	for (unsigned i = 1; i <= end; i++) {
 		struct qa_class_stats row;
 		uint64_t unreachable_bytes = 0;
+		if (capacity == 0 && i < QA_CLASS_POOL_ && !space_was_used(i)) {
+			rows++; /* all zero, and nobody asks for it */
+			continue;
+		}
 		if (i == end)
 			fill_large(&row);
 		else if (i < QA_CLASS_POOL_)

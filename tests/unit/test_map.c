@@ -26,9 +26,12 @@ static const struct qa_class_map *map_of(size_t block_size, const char *name)
 static uint64_t partial_bytes(size_t block_size, const char *name)
 {
 	static struct qa_class_stats rows[QA_STATS_ROWS_MAX];
-	struct qa_stats stats;
+	struct qa_stats stats, totals;
 	size_t count = qa_stats(&stats, rows, QA_STATS_ROWS_MAX);
 
+	/* Without rows, too, all classes are in the totals. */
+	assert_int_equal(qa_stats(&totals, NULL, 0), count);
+	assert_memory_equal(&totals, &stats, sizeof totals);
 	for (size_t i = 0; i < count; i++)
 		if (rows[i].block_size == block_size && strcmp(rows[i].name, name) == 0)
 			return rows[i].partial_bytes;
