@@ -66,7 +66,7 @@ def test_targets_are_those_of_ps(served, doc):
     assert [set(one) for one in over_http] == [set(one) for one in by_socket]
     changes = ("age_ms", "uptime_s", "rss_bytes")
     assert [without(one, *changes) for one in over_http] == [without(one, *changes) for one in by_socket]
-    assert 0 <= over_http[0]["age_ms"] < 1_000 and over_http[0]["rss_bytes"] > over_http[0]["used_bytes"]
+    assert 0 <= over_http[0]["age_ms"] < wire.DEADLINE * 1_000 and over_http[0]["rss_bytes"] > over_http[0]["used_bytes"]
 
 
 def test_a_target_is_that_of_stats(served, doc):
@@ -188,7 +188,7 @@ def test_a_watch_of_all_is_recorded_too(served, doc):
 
 
 def test_a_silent_target_is_shown_as_it_was(serve):
-    qad, address = serve("--limit", "stats_ms=100")
+    qad, address = serve("--limit", "stats_ms=1000")  # it has to answer once, also on a busy machine
     target = wire.FakeTarget(qad.socket_path)
     try:
         path = f"/api/v1/targets/{target.pid}"
@@ -197,7 +197,7 @@ def test_a_silent_target_is_shown_as_it_was(serve):
         assert (answer().json["used_bytes"], answer().json["silent"]) == (4_096, False)
         wait_until(lambda: get(address, path).json["silent"], what="it to be silent")
         shown = get(address, path).json
-        assert shown["used_bytes"] == 4_096 and shown["age_ms"] >= 100
+        assert shown["used_bytes"] == 4_096 and shown["age_ms"] >= 1_000
         assert [one["silent"] for one in get(address, "/api/v1/targets").json["targets"]] == [True]
         assert error_of(get(address, f"{path}/map")) == (504, "timeout")
     finally:

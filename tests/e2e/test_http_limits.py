@@ -154,7 +154,7 @@ def test_time_for_an_answer_nobody_reads(served):
 
 
 def test_time_for_an_answer_that_is_not_made(served, fake_of):
-    qad = served(*limits("http_answer_ms=200", "stats_ms=1000"))
+    qad = served(*limits("http_answer_ms=200", "stats_ms=5000"))
     target = fake_of(qad)
     wait_for_targets(qad, target)
     with raw(qad.http, ASK) as sock:

@@ -10,7 +10,7 @@ from prometheus_client import parser as text_parser
 from prometheus_client.openmetrics import parser as openmetrics_parser
 
 import wire
-from conftest import wait_until
+from conftest import stop_process, wait_until
 from http_reader import get, later, wait_for_targets
 from wire import PARTS
 
@@ -218,7 +218,7 @@ def test_it_can_only_be_read(served, method):
 
 
 def test_readers_at_the_same_time_share_one_question(served, fake_of):
-    qad = served()
+    qad = served("--limit", "stats_ms=60000")  # twenty threads may take their time
     process = fake_of(qad)
     wait_for_targets(qad, process)
     before = qad.client.call("health")["questions"]
@@ -243,34 +243,44 @@ def test_nobody_reads_and_no_target_is_asked(served, fake_of):
     assert history["points"] == 1 and asked == 1
 
 
+# Figures count as new for 0.9 s. A busy machine may take longer over both halves of a test, so there are some tries.
+
+
 def test_who_watches_already_has_the_figures(served, fake_of):
-    qad = served()
-    process = fake_of(qad)
-    wait_for_targets(qad, process)
-    qad.client.call("watch", interval_ms=86_400_000)
-    process.answer_stats()
-    assert qad.client.receive()[1] == "figures"
-    assert value(scrape(qad), "qa_process_used_bytes") == 24_000 and not process.connection.has_bytes()
+    def is_served_by_the_watch():
+        qad = served()
+        process = fake_of(qad)
+        wait_for_targets(qad, process)
+        qad.client.call("watch", interval_ms=86_400_000)
+        process.answer_stats()
+        assert qad.client.receive()[1] == "figures"
+        assert value(scrape(qad), "qa_process_used_bytes") == 24_000
+        return not process.connection.has_bytes()
+
+    assert any(is_served_by_the_watch() for _ in range(3))
 
 
 def test_a_watch_and_a_reader_ask_a_target_together(served, fake_of):
-    qad = served()
-    process = fake_of(qad)
-    wait_for_targets(qad, process)
-    answer = later(scrape, qad)
-    process.answer_stats(used=1_000)
-    answer()
-    qad.client.call("watch", interval_ms=60_000)
-    while qad.client.receive()[2]["targets"][0]["used_bytes"] != 1_000:  # soon, and by what was asked for the reader
-        pass
-    assert not process.connection.has_bytes()
+    def is_asked_once():
+        qad = served()
+        process = fake_of(qad)
+        wait_for_targets(qad, process)
+        answer = later(scrape, qad)
+        process.answer_stats(used=1_000)
+        answer()
+        qad.client.call("watch", interval_ms=60_000)
+        while qad.client.receive()[2]["targets"][0]["used_bytes"] != 1_000:  # soon, and by what was asked for the reader
+            pass
+        return not process.connection.has_bytes()
+
+    assert any(is_asked_once() for _ in range(3))
 
 
 def test_a_silent_target_is_marked_and_not_waited_for(served, fake_of):
     qad = served("--limit", "stats_ms=1000")
     slow, good = fake_of(qad, wire.ServingTarget), fake_of(qad, wire.ServingTarget)
     wait_for_targets(qad, slow, good)
-    slow.kill(signal.SIGSTOP)
+    stop_process(slow.pid)
 
     def silent():
         return {int(labels["pid"]): flag for labels, flag in of_name(scrape(qad), "qa_process_silent")}
@@ -286,8 +296,8 @@ def test_last_figures_of_a_stopped_one_get_old(served, fake_of):
     qad = served("--limit", "stats_ms=200")
     process = fake_of(qad, wire.ServingTarget)
     wait_for_targets(qad, process)
-    assert value(scrape(qad), "qa_process_used_bytes") == 24_000
-    process.kill(signal.SIGSTOP)
+    wait_until(lambda: of_name(scrape(qad), "qa_process_used_bytes"), what="an answer, within 200 ms or later")
+    stop_process(process.pid)
     found = wait_until(lambda: (found := scrape(qad)) and value(found, "qa_process_silent") and found, what="silence")
     assert value(found, "qa_process_used_bytes") == 24_000 and value(found, "qa_process_age_seconds") > 0.2
 

@@ -48,13 +48,6 @@ def test_a_request_before_hello_is_an_error_and_no_more(qad, frame):
     assert connection.call("hello", protocol=1, role="client")["protocol"] == 1
 
 
-@pytest.mark.parametrize("frame", [[2, "hello", {"protocol": 1, "role": "client"}], [1, 1, None, {}], [0, 1, "ps", {}]])
-def test_who_does_not_say_hello_is_dropped_whatever_else_it_says(qad, frame):
-    connection = wire.connect(qad.socket_path)
-    connection.send(frame)
-    assert connection.is_closed()
-
-
 def test_a_second_hello_is_an_error_and_no_more(client):
     assert client.error_of("hello", protocol=1, role="client") == "bad_request"
     assert client.call("ps") == {"targets": []}

@@ -54,12 +54,12 @@ def test_connections(limited, name):
 
 
 def test_before_hello_and_the_time_for_it(limited):
-    qad, client = limited("before_hello=1", "hello_ms=300")
+    qad, client = limited("before_hello=1", "hello_ms=2500")  # more than the usual two seconds
     silent = wire.connect(qad.socket_path)
     wait_until(lambda: client.call("health")["before_hello"] == 1)
     began = time.monotonic()
     waiting = wire.client(qad.socket_path)  # when the silent one is dropped it is its turn
-    assert 0.2 < time.monotonic() - began < 1.9
+    assert time.monotonic() - began > 2.2
     assert silent.is_closed() and waiting.call("health")["dropped_peers"] == 1
 
 
@@ -166,12 +166,12 @@ def test_watches_of_a_client(limited):
 
 
 def test_deadlines(limited, fake_of):
-    qad, client = limited("stats_ms=50", "trim_ms=150")
+    qad, client = limited("stats_ms=2500", "trim_ms=150")  # more than the usual two seconds, and less than thirty
     target = fake_of(qad)
-    for method, seconds in (("stats", 0.05), ("trim", 0.15)):
+    for method, seconds in (("stats", 2.5), ("trim", 0.15)):
         began = time.monotonic()
-        assert client.error_of(method, pid=target.pid) == "timeout"
-        assert seconds * 0.9 < time.monotonic() - began < 1.9
+        assert client.error_of(method, pid=target.pid, timeout=25) == "timeout"
+        assert time.monotonic() - began > seconds * 0.9
 
 
 @pytest.mark.parametrize("setting, words", [("nothing=1", "no such limit"), ("connections", "NAME=VALUE"),
