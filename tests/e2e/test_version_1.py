@@ -4,12 +4,14 @@ an agent of today understands a qad of then. The bytes are never changed.
 """
 
 import socket
+import threading
 
 import msgpack
 import pytest
 
+import fake_qad
 import wire
-from conftest import wait_until
+from conftest import REPO, wait_until
 
 # What an agent of 0.1.0 said, and answered to the questions below; and what qactl 0.1.0 said (about pid 7).
 AGENT_HELLO = bytes.fromhex(
@@ -169,3 +171,200 @@ def test_unknown_keys_methods_and_notifications_are_harmless_both_ways(qad, targ
     connection.send([0, 2, "stats", {"classes": False, "later": {}}])
     assert connection.receive()[2] is None
     process.quit()
+
+
+# A whole conversation, from version_1.txt: every method, notification and question.
+
+
+def read_frames():
+    frames, name = {}, None
+    for line in (REPO / "tests" / "e2e" / "version_1.txt").read_text().splitlines():
+        if line.startswith("\t"):
+            frames[name] += bytes.fromhex(line)
+        elif not line.startswith("#"):
+            name = line
+            frames[name] = b""
+    return frames
+
+
+FRAMES = read_frames()
+
+
+def covers(now, then):
+    """Whether all that was told then is told now, in the same shape; figures may differ, and more be told."""
+    if isinstance(then, dict):
+        return isinstance(now, dict) and all(key in now and covers(now[key], value) for key, value in then.items())
+    if isinstance(then, list):
+        return isinstance(now, list) and (not then or bool(now)) and all(covers(one, then[0]) for one in now if then)
+    return type(now) is type(then)
+
+
+def body(name):
+    """The result, error or params of a recorded frame."""
+    frame = msgpack.unpackb(FRAMES[name])
+    return frame[3] if frame[0] == 0 else frame[2] or frame[3]
+
+
+def question_name(method, params):
+    """Which of the questions of then that is."""
+    if method == "stats":
+        return "all_classes" if params["all_classes"] else "classes" if params["classes"] else "totals"
+    if method == "trim" and "pool" in params:
+        return "trim_pool" if params["pool"] == "nodes" else "trim_no_pool"
+    return "trim_class" if method == "trim" and "block_size" in params else method
+
+
+class AgentOfThen:
+    """Says what an agent of 0.1.0 said, until its process is ended."""
+
+    def __init__(self, path):
+        self.child = wire.Child(path)
+        self.child.connection.send_bytes(FRAMES["agent_hello"])
+        self.welcome = self.child.connection.receive()
+        self.asked = []
+        self.thread = threading.Thread(target=self._serve)
+        self.thread.start()
+
+    def _serve(self):
+        try:
+            while True:
+                _, number, method, params = self.child.connection.receive(3600)
+                name = question_name(method, params)
+                self.asked.append((name, params))
+                self.child.connection.send_bytes(as_asked_now(FRAMES[f"agent_{name}"], number))
+        except (wire.Closed, OSError):
+            pass
+
+    def end(self):
+        if self.thread.is_alive():
+            self.child.connection.socket.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
+        self.child.end()
+
+
+class ClientOfThen:
+    def __init__(self, path, pid):
+        self.connection = wire.connect(path)
+        self.pid = pid
+        self.told = []
+        assert covers(self.ask("client_hello"), body("to_client_hello"))
+
+    def ask(self, name):
+        """Its result or error; what is told meanwhile goes to told."""
+        frame = FRAMES[name]
+        self.connection.send_bytes(about(frame, self.pid) if b"\xa3pid\x07" in frame else frame)
+        while True:
+            kind, *rest = self.connection.receive()
+            if kind == 1:
+                assert rest[0] == msgpack.unpackb(frame)[1]
+                return rest[1] or rest[2]
+            self.told.append(rest)
+
+    def wait_for(self, method):
+        while method not in [one for one, _ in self.told]:
+            self.told.append(self.connection.receive()[1:])
+        return next(params for one, params in self.told if one == method)
+
+
+@pytest.fixture
+def spoken(qad):
+    agent = AgentOfThen(qad.socket_path)
+    client = ClientOfThen(qad.socket_path, agent.child.pid)
+    yield agent, client
+    agent.end()
+    client.connection.close()
+
+
+def test_a_whole_conversation_of_then_with_the_qad_of_now(spoken):
+    agent, client = spoken
+    assert agent.welcome[1] == 0 and covers(agent.welcome[3], body("to_agent_hello"))
+    for name in ("ps", "who", "stats", "map", "trim", "trim_class", "trim_pool", "trim_no_pool", "health", "none"):
+        answer = client.ask(f"client_{name}")
+        assert covers(answer, body(f"to_client_{name}")), (name, answer)
+    assert client.ask("client_none")["code"] == "no_target" and client.ask("client_trim_no_pool")["code"] == "no_class"
+    assert [name for name, _ in agent.asked] == ["totals", "classes", "map", "trim", "trim_class", "trim_pool", "trim_no_pool",
+                                                 "trim_no_pool"]
+    assert all(params.items() >= body(f"qad_{name}").items() for name, params in agent.asked)
+    answer = client.ask("client_trim_all")
+    assert covers(answer, {"targets": [body("to_client_trim")], "returned_bytes": 0, "not_allowed": 0})
+    assert agent.asked[-1] == ("trim", {"keep_bytes": 4_096})
+    assert client.ask("client_watch").items() >= {"watch": 1, "interval_ms": 200}.items()
+    told = client.wait_for("figures")
+    assert covers(told, body("to_client_figures_classes")) and len(told["targets"][0]["classes"]) == 3
+    assert client.ask("client_unwatch") == {"watch": 1}
+    client.told.clear()
+    assert covers(client.ask("client_watch_all"), body("to_client_watch_all"))
+    assert covers(client.wait_for("figures"), body("to_client_figures"))
+    for name in ("history", "history_1", "trims"):
+        assert covers(client.ask(f"client_{name}"), body(f"to_client_{name}")), name
+    client.ask("client_watch")
+    agent.end()
+    assert covers(client.wait_for("unwatched"), body("to_client_unwatched"))
+
+
+def test_a_qad_of_then_asks_the_agent_of_now(fake_socket, target):
+    process = target(QA_NAME="doc", QAD_SOCKET=fake_socket.path)
+    connection = fake_socket()
+    assert covers(connection.receive()[3], body("agent_hello"))
+    connection.send_bytes(FRAMES["to_agent_hello"])
+    process.ask("malloc 1 100 64")
+    for name in ("totals", "classes", "all_classes", "map", "trim_class", "trim", "trim_no_pool"):
+        connection.send_bytes(FRAMES[f"qad_{name}"])
+        _, number, error, result = connection.receive()
+        then = body("agent_classes" if name == "all_classes" else f"agent_{name}")
+        assert number == msgpack.unpackb(FRAMES[f"qad_{name}"])[1] and covers(error or result, then), name
+        assert (error or {}).get("code") == then.get("code")
+    process.quit()
+
+
+class QadOfThen(fake_qad.FakeQad):
+    """Answers a client what a qad of 0.1.0 did. is_late: its target did not answer in time."""
+
+    is_late = False
+
+    def _answer(self, peer, kind, number, method, params):
+        self.asked.append(method)
+        name = method
+        if method == "ps":
+            name = "ps" if params["figures"] else "who"
+        elif method == "stats":
+            name = "none" if params["pid"] != 7 else "timeout" if self.is_late else "stats"
+        elif method == "trim":
+            name = question_name(method, {key: value for key, value in params.items() if key != "pid"})
+        elif method == "history":
+            name = "trims" if "from_s" in params else "history" if params["step_s"] == 10 else "history_1"
+        elif method == "watch":
+            name = "watch" if "pid" in params else "watch_all"
+        answer = as_asked_now(FRAMES[f"to_client_{name}"], number)
+        if method == "watch" and "pid" in params:
+            answer += FRAMES["to_client_figures_classes"] + FRAMES["to_client_unwatched"]
+        elif method == "watch":
+            answer += FRAMES["to_client_figures"]
+        peer.sendall(answer)
+
+
+@pytest.fixture
+def qad_of_then(socket_path):
+    made = QadOfThen(socket_path)
+    yield made
+    made.close()
+
+
+def test_a_qad_of_then_with_the_qactl_of_now(qad_of_then, qactl):
+    (row,) = qactl("ps", "--json").json
+    assert row.items() >= body("to_client_ps")["targets"][0].items()
+    assert qactl("stats", "doc", "--json").json.items() >= body("to_client_stats").items()
+    rows = sorted(body("to_client_map")["classes"], key=lambda one: one["block_size"])
+    assert qactl("map", "doc", "--json").json["classes"] == rows and len(rows) == 2
+    for options, name in (((), "trim"), (("--class", "48"), "trim_class"), (("--pool", "nodes", "--keep", "4K"), "trim_pool")):
+        assert qactl("trim", "doc", "--json", *options).json == body(f"to_client_{name}")
+    assert qactl("health", "--json").json == body("to_client_health")
+    watched = qactl("watch", "--json", "--classes", "doc")
+    assert watched.code == 67 and watched.json["classes"] == body("to_client_figures_classes")["targets"][0]["classes"]
+    assert qactl("watch", "--json", "-n", "1").json["used_bytes"] == row["used_bytes"]
+    assert "docview (doc)" in qactl("plot", "doc").out and qactl("doctor", "doc").code == 0
+    assert (qactl("trim", "--pool", "nix", "doc").code, qactl("stats", str(1 << 30)).code) == (67, 67)
+    qad_of_then.is_late = True
+    late = qactl("stats", "doc", "--json")
+    assert late.code == 75 and late.json["used_bytes"] == body("to_client_timeout")["last"]["used_bytes"]
+    assert set(qad_of_then.asked) == {"hello", "ps", "stats", "map", "trim", "health", "watch", "history"}
