@@ -1,5 +1,5 @@
-// A client of qad in JavaScript, written from docs/PROTOCOL.md: says hello, asks what its arguments say, watches one
-// target, and prints what came as JSON lines. Usage: node client.mjs SOCKET PID
+// A client of qad in JavaScript, written from docs/PROTOCOL.md: says hello, asks everything that can be asked about one
+// target, watches it, and prints what came as JSON lines. Usage: node client.mjs SOCKET PID
 import { Decoder, Encoder } from "@msgpack/msgpack";
 import { connect } from "node:net";
 
@@ -53,14 +53,26 @@ const reading = client.read().catch((error) => print("read", String(error)));
 
 print("hello", await client.ask("hello", { protocol: 1, role: "client", version: "js" }));
 print("ps", await client.ask("ps"));
+print("who", await client.ask("ps", { figures: false }));
 print("stats", await client.ask("stats", { pid }));
+print("all classes", await client.ask("stats", { pid, all_classes: true }));
+print("map", await client.ask("map", { pid }));
 print("trim", await client.ask("trim", { pid, keep_bytes: 4096 }));
-const { watch } = await client.ask("watch", { pid, interval_ms: 100 });
+print("trim class", await client.ask("trim", { pid, block_size: 64 }));
+print("trim all", await client.ask("trim", { all: true }));
+const { watch } = await client.ask("watch", { pid, interval_ms: 100, classes: true });
 await watched;
 print("unwatch", await client.ask("unwatch", { watch }));
 print("history", await client.ask("history", { pid }));
+print("tens", await client.ask("history", { pid, step_s: 10, from_s: 60, to_s: 0 }));
+print("nothing", await client.ask("history", { pid, from_s: 1, to_s: 2 }));
 print("health", await client.ask("health"));
-for (const [method, params] of [["stats", { pid: 1 << 30 }], ["reboot", {}], ["stats", {}]]) {
+const refused = [
+  ["stats", { pid: 1 << 30 }], ["reboot", {}], ["stats", {}], ["trim", { pid, pool: "none" }],
+  ["trim", { pid, pool: "none", block_size: 16 }], ["unwatch", { watch }], ["watch", { interval_ms: 99 }],
+  ["history", { pid, step_s: 5 }],
+];
+for (const [method, params] of refused) {
   try {
     await client.ask(method, params);
   } catch (error) {

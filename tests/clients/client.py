@@ -46,16 +46,25 @@ def main(path, pid):
     client = Client(path, show)
     show("hello", client.ask("hello", protocol=1, role="client", version="py"))
     show("ps", client.ask("ps"))
+    show("who", client.ask("ps", figures=False))
     show("stats", client.ask("stats", pid=pid))
+    show("all classes", client.ask("stats", pid=pid, all_classes=True))
+    show("map", client.ask("map", pid=pid))
     show("trim", client.ask("trim", pid=pid, keep_bytes=4096))
-    watch = client.ask("watch", pid=pid, interval_ms=100)["watch"]
+    show("trim class", client.ask("trim", pid=pid, block_size=64))
+    show("trim all", client.ask("trim", all=True))
+    watch = client.ask("watch", pid=pid, interval_ms=100, classes=True)["watch"]
     for _ in range(3):
         _, method, params = client.frame()
         show(method, params)
     show("unwatch", client.ask("unwatch", watch=watch))
     show("history", client.ask("history", pid=pid))
+    show("tens", client.ask("history", pid=pid, step_s=10, from_s=60, to_s=0))
+    show("nothing", client.ask("history", pid=pid, from_s=1, to_s=2))
     show("health", client.ask("health"))
-    for method, params in (("stats", {"pid": 1 << 30}), ("reboot", {}), ("stats", {})):
+    for method, params in (("stats", {"pid": 1 << 30}), ("reboot", {}), ("stats", {}), ("trim", {"pid": pid, "pool": "none"}),
+                           ("trim", {"pid": pid, "pool": "none", "block_size": 16}), ("unwatch", {"watch": watch}),
+                           ("watch", {"interval_ms": 99}), ("history", {"pid": pid, "step_s": 5})):
         try:
             client.ask(method, **params)
         except RuntimeError as error:
