@@ -61,8 +61,8 @@ static int lock_directory(struct place *place, int tries)
 	qp_address_directory(&place->address, directory);
 	fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return fail(place, -errno, "can not open the directory of %s: %s", place->address.path,
-			    strerror(errno));
+		return fail(place, -errno, "can not open the directory of %s: %s; choose another with --socket",
+			    place->address.path, strerror(errno));
 	for (int i = 1; flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK && i < tries; i++)
 		nanosleep(&pause, NULL);
 	return fd;
@@ -102,11 +102,13 @@ static int make_directory(struct place *place)
 
 	if (error == -EPERM)
 		return fail(place, error,
-			    "the directory of %s must be yours, not a link, and closed to others (chmod 700)",
+			    "the directory of %s must be yours, not a link, and closed to others (chmod 700); or "
+			    "choose another with --socket",
 			    place->address.path);
 	if (error != 0)
-		return fail(place, error, "can not make the directory of %s: %s", place->address.path,
-			    strerror(-error));
+		return fail(place, error,
+			    "can not make the directory of %s: %s; make it, or choose another with --socket",
+			    place->address.path, strerror(-error));
 	return 0;
 }
 
@@ -142,7 +144,8 @@ static int take(struct place *place, int tries)
 	if (fd == 0) {
 		fd = socket_file_listen(place->address.path);
 		if (fd < 0)
-			fail(place, fd, "can not listen on %s: %s", place->address.path, strerror(-fd));
+			fail(place, fd, "can not listen on %s: %s; choose another place with --socket",
+			     place->address.path, strerror(-fd));
 		else
 			remember_file(place);
 	}
@@ -184,6 +187,18 @@ void place_give_directory(const struct place *place, uid_t uid)
 	if (!place->is_handed_over)
 		log_write(place->log, LOG_LEVEL_INFO, "%s stays when qad ends; the next one replaces it",
 			  place->address.path);
+}
+
+int place_check_reach(struct place *place, const char *user)
+{
+	struct stat status;
+
+	if (place->is_handed_over || lstat(place->address.path, &status) == 0 || errno != EACCES)
+		return 0;
+	return fail(place, -EACCES,
+		    "user %s may not enter the directory of %s: choose another with --socket, or remove it, and qad "
+		    "makes one of theirs",
+		    user, place->address.path);
 }
 
 /* Watching. */

@@ -59,6 +59,9 @@ void place_take(struct place *place, const struct qp_address *address, int socke
  */
 void place_give_directory(const struct place *place, uid_t uid);
 
+/* After that: 0, or -EACCES after a line in the log when that user can not get at the socket. */
+int place_check_reach(struct place *place, const char *user);
+
 /*
  * Watches the place from now on. When it was taken anew, on_taken is called with the new socket and has to make it
  * place->socket. Never fails: without inotify the place is looked at each half second.

@@ -184,10 +184,13 @@ static int open_listener(struct server *server, const struct server_options *opt
 		return error;
 	place_give_directory(&server->listener.place, options->user.uid);
 	error = user_become(&options->user);
-	if (error != 0)
-		log_write(&server->log, LOG_LEVEL_ERROR, "can not become user %s: %s", options->user.name,
-			  strerror(-error));
-	return error != 0 ? -EUSERS : 0;
+	if (error != 0) {
+		log_write(&server->log, LOG_LEVEL_ERROR, "can not become user %s: %s%s", options->user.name,
+			  strerror(-error),
+			  error == -EPERM ? "; only root can: start qad as root, or without --user" : "");
+		return -EUSERS;
+	}
+	return place_check_reach(&server->listener.place, options->user.name);
 }
 
 /*

@@ -2,6 +2,9 @@
  * The socket is bound to a temporary name in the same directory, listens, and is then renamed into place: one step, in
  * which a stale socket is replaced too. Where the temporary name would be too long for an address, the final one is
  * bound directly, and a client may see the name a moment before the socket listens.
+ *
+ * The mode comes from the umask and not from chmod(2): with --user qad binds as root in a directory of that user's, who
+ * could put a link to another file in place of the socket just before chmod follows it.
  */
 #include "socket_file.h"
 
@@ -71,6 +74,16 @@ static bool temporary_name(const char *path, struct sockaddr_un *address)
 	return bytes > 0 && (size_t)bytes < sizeof(address->sun_path);
 }
 
+/* Everybody may connect: mode 0666. */
+static int bind_for_all(int fd, const struct sockaddr_un *address)
+{
+	mode_t mask = umask(0111);
+	int error = bind(fd, (const struct sockaddr *)address, sizeof(*address)) != 0 ? -errno : 0;
+
+	umask(mask);
+	return error;
+}
+
 int socket_file_listen(const char *path)
 {
 	struct sockaddr_un address;
@@ -83,13 +96,12 @@ int socket_file_listen(const char *path)
 	if (!is_temporary)
 		address = address_of(path);
 	unlink(address.sun_path); /* left behind by a qad of the same pid, or the stale socket itself */
-	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0) {
-		error = -errno;
+	error = bind_for_all(fd, &address);
+	if (error != 0) {
 		close(fd);
 		return error;
 	}
-	if (chmod(address.sun_path, 0666) != 0 || listen(fd, BACKLOG) != 0 ||
-	    (is_temporary && rename(address.sun_path, path) != 0)) {
+	if (listen(fd, BACKLOG) != 0 || (is_temporary && rename(address.sun_path, path) != 0)) {
 		error = -errno;
 		unlink(address.sun_path);
 		close(fd);

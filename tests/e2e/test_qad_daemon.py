@@ -155,12 +155,12 @@ def test_a_folder_below_tmp_that_others_can_enter_is_refused(socket_dir):
 
 def test_a_folder_that_can_not_be_made_is_explained(socket_dir):
     done = run_qad("--socket", socket_dir / "no" / "such" / "qad.sock")
-    assert done.returncode == 73 and "No such file or directory" in done.stderr
+    assert done.returncode == 73 and "No such file or directory; make it, or choose another with --socket" in done.stderr
 
 
 def test_a_place_where_no_socket_can_be_is_explained():
     done = run_qad("--socket", "/proc/qad.sock")
-    assert done.returncode == 73 and "can not listen on /proc/qad.sock" in done.stderr
+    assert done.returncode == 73 and "can not listen on /proc/qad.sock" in done.stderr and "--socket" in done.stderr
 
 
 def test_the_address_comes_from_the_environment(socket_path):

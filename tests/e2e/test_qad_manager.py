@@ -7,7 +7,9 @@ import re
 import shutil
 import signal
 import socket
+import stat
 import subprocess
+import tempfile
 
 import pytest
 
@@ -134,9 +136,17 @@ def status_of(pid, key):
     return re.search(rf"^{key}:\s*(.*)$", pathlib.Path(f"/proc/{pid}/status").read_text(), re.MULTILINE).group(1).split()
 
 
-def test_root_becomes_another_user(run, socket_dir, target, qactl):
-    # A directory of root's, in which the user may not remove the socket.
-    path = socket_dir / "qad.sock"
+@pytest.fixture
+def roots_dir():
+    """A folder of root's that everybody may enter; below /tmp qad would refuse it."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="qa-", dir="/var/tmp"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def test_root_becomes_another_user(run, roots_dir, target, qactl):
+    path = roots_dir / "qad.sock"
     process = run(QAD, "-s", path, "--user", "nobody")
     wait_until(lambda: "listening" in process.text())
     wait_until(lambda: status_of(process.pid, "Uid") == ["65534"] * 4, what="qad to be nobody")
@@ -153,6 +163,7 @@ def test_root_becomes_another_user(run, socket_dir, target, qactl):
     again = run(QAD, "-s", path, "--user", "65534")
     wait_until(lambda: again.text().count("listening on") == 2, what="the next one, in place of what stayed")
     wire.client(path).close()
+    assert "warning" not in again.text() and "error" not in again.text()
 
 
 def test_a_directory_that_qad_made_is_the_users(run, socket_dir):
@@ -166,6 +177,27 @@ def test_a_directory_that_qad_made_is_the_users(run, socket_dir):
     assert not path.exists()
 
 
+def test_a_directory_that_the_user_may_not_enter_is_told(run, socket_dir):
+    process = run(QAD, "-s", socket_dir / "qad.sock", "--user", "nobody")
+    assert process.wait(wire.DEADLINE) == 73
+    (line,) = process.text().splitlines()
+    assert "user nobody may not enter the directory of" in line and "--socket" in line
+
+
+@pytest.mark.plain_only  # a sanitizer's library wants to be the first one
+def test_a_user_who_puts_a_link_in_place_of_the_socket_changes_no_other_file(run, roots_dir):
+    """Root makes the socket, in a directory of the user's: what is between two of its steps is the user's choice."""
+    secret, link = roots_dir / "secret", roots_dir / "their" / "qad.sock"
+    secret.touch(mode=0o600)
+    link.parent.mkdir()
+    process = run(QAD, "-s", link, "--user", "nobody", environment={
+        "LD_PRELOAD": BUILD / "tests" / "e2e" / "libswap_socket.so", "SWAP_SOCKET": secret})
+    wait_until(link.is_symlink, what="the link in place of the socket")
+    process.terminate()
+    assert process.wait(wire.DEADLINE) == 0
+    assert stat.S_IMODE(secret.stat().st_mode) == 0o600
+
+
 def test_users_that_there_are_not_or_that_one_may_not_become(run, socket_dir):
     os.chmod(socket_dir, 0o711)
     process = run(QAD, "-s", socket_dir / "q", "--user", "no-such-user")
@@ -175,7 +207,8 @@ def test_users_that_there_are_not_or_that_one_may_not_become(run, socket_dir):
     os.chown(socket_dir / "own", 4_711, 4_711)
     process = run("setpriv", "--reuid=4711", "--regid=4711", "--clear-groups", socket_dir / "qad", "-s",
                   socket_dir / "own" / "q", "--user", "nobody")
-    assert process.wait(wire.DEADLINE) == 77 and "can not become user nobody" in process.text()
+    assert process.wait(wire.DEADLINE) == 77
+    assert re.search("can not become user nobody: .*; only root can: start qad as root, or without --user", process.text())
     assert not list((socket_dir / "own").iterdir())
 
 
