@@ -1,23 +1,39 @@
 /*
  * A line is formatted, escaped and written with a single write(2), so that lines of several processes on one terminal
- * stay whole. There is no timer behind the limit on faults: the count of lines left out goes with the next line.
+ * stay whole. There is no timer behind the limits: the count of lines left out goes with the next line.
  */
 #include "log.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LINE_BYTES 1024u
-#define FAULTS_IN_PERIOD 20u
+#define LINES_IN_PERIOD 20u
 #define PERIOD_MS 10000u
 
 static const char *const level_names[] = {"error: ", "warning: ", "", "", "debug: "};
 
+/* Priorities of syslog(3), as the journal takes them. */
+static const char *const level_priorities[] = {"<3>", "<4>", "<5>", "<6>", "<7>"};
+
+/* JOURNAL_STREAM is inherited: it counts only while stderr is what systemd made it. */
+static bool is_journal(void)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	unsigned long long device, inode;
+	struct stat status;
+
+	return stream != NULL && sscanf(stream, "%llu:%llu", &device, &inode) == 2 &&
+	       fstat(STDERR_FILENO, &status) == 0 && status.st_dev == device && status.st_ino == inode;
+}
+
 void log_init(struct log *log, enum log_level level)
 {
-	*log = (struct log){.level = level};
+	*log = (struct log){.level = level, .is_journal = is_journal()};
 }
 
 /* Control characters of ASCII, and U+0080 to U+009F, which some terminals obey too. */
@@ -28,10 +44,11 @@ static int control_bytes(const unsigned char *text)
 	return text[0] == 0xc2 && text[1] >= 0x80 && text[1] < 0xa0 ? 2 : 0;
 }
 
-static void write_line(enum log_level level, const char *text)
+static void write_line(const struct log *log, enum log_level level, const char *text)
 {
 	char line[LINE_BYTES * 2];
-	size_t used = (size_t)snprintf(line, sizeof(line), "qad: %s", level_names[level]);
+	size_t used = (size_t)snprintf(line, sizeof(line), "%sqad: %s", log->is_journal ? level_priorities[level] : "",
+				       level_names[level]);
 
 	for (const unsigned char *at = (const unsigned char *)text; *at != '\0' && used + 10 < sizeof(line);) {
 		int controls = control_bytes(at);
@@ -57,7 +74,27 @@ void log_write(struct log *log, enum log_level level, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	write_line(level, text);
+	write_line(log, level, text);
+}
+
+static void write_limited(struct log *log, struct log_limit *limit, uint64_t now_ms, enum log_level level,
+			  const char *text)
+{
+	if (level > log->level)
+		return;
+	if (now_ms >= limit->period_ends_ms) {
+		limit->period_ends_ms = now_ms + PERIOD_MS;
+		limit->lines = 0;
+		if (limit->left_out > 0)
+			log_write(log, level, "%u lines like this were left out", limit->left_out);
+		limit->left_out = 0;
+	}
+	if (limit->lines == LINES_IN_PERIOD) {
+		limit->left_out++;
+		return;
+	}
+	limit->lines++;
+	write_line(log, level, text);
 }
 
 void log_fault(struct log *log, uint64_t now_ms, const char *format, ...)
@@ -65,21 +102,19 @@ void log_fault(struct log *log, uint64_t now_ms, const char *format, ...)
 	char text[LINE_BYTES];
 	va_list arguments;
 
-	if (log->level < LOG_LEVEL_WARNING)
-		return;
-	if (now_ms >= log->period_ends_ms) {
-		log->period_ends_ms = now_ms + PERIOD_MS;
-		log->faults = 0;
-		if (log->left_out > 0)
-			log_write(log, LOG_LEVEL_WARNING, "%u lines like this were left out", log->left_out);
-		log->left_out = 0;
-	}
-	if (++log->faults > FAULTS_IN_PERIOD) {
-		log->left_out++;
-		return;
-	}
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	write_line(LOG_LEVEL_WARNING, text);
+	write_limited(log, &log->faults, now_ms, LOG_LEVEL_WARNING, text);
+}
+
+void log_deed(struct log *log, uint64_t now_ms, const char *format, ...)
+{
+	char text[LINE_BYTES];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	write_limited(log, &log->deeds, now_ms, LOG_LEVEL_NOTICE, text);
 }

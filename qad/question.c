@@ -211,38 +211,48 @@ static void take_stats(struct questions *questions, struct target *target, enum 
 		keep_figures(target, &figures);
 }
 
+/* Who trims only what is theirs could fill the disk by it: such lines are limited. */
+static void log_trim(struct questions *questions, const struct target *target, const struct history_trim *record)
+{
+	const struct trim_order *order = &record->order;
+	const struct identity *who = &target->peer->who;
+	char part[QP_NAME_BYTES + 48] = "", text[512];
+
+	if (order->pool[0] != '\0')
+		snprintf(part, sizeof(part), ", pool %s", order->pool);
+	else if (order->block_size > 0)
+		snprintf(part, sizeof(part), ", blocks of %llu bytes", (unsigned long long)order->block_size);
+	snprintf(text, sizeof(text), "trimmed %d of uid %u (%s%s) for uid %u, pid %d: %llu bytes came back in %llu us",
+		 (int)who->pid, (unsigned)who->uid, target->process.command, part, (unsigned)order->uid,
+		 (int)order->pid, (unsigned long long)record->returned_bytes, (unsigned long long)record->duration_us);
+	if (order->uid == who->uid && order->uid != 0)
+		log_deed(questions->log, record->at_ms, "%s", text);
+	else
+		log_write(questions->log, LOG_LEVEL_NOTICE, "%s", text);
+}
+
 /* A line in the log, and a record: who trimmed what, and what came back. */
 static void note_trim(struct questions *questions, struct target *target, const struct qp_trim *trim,
 		      uint64_t rss_after_bytes)
 {
 	const struct question_slot *slot = &target->slots[QUESTION_TRIM];
-	const struct trim_order *order = &slot->order;
 	struct history_trim record = {
 		.at_ms = uv_now(questions->loop),
-		.order = *order,
+		.order = slot->order,
 		.asked_by = slot->asked_by,
 		.returned_bytes = trim->returned_bytes,
 		.duration_us = trim->duration_us,
 		.rss_before_bytes = slot->rss_before_bytes,
 		.rss_after_bytes = rss_after_bytes,
 	};
-	char part[QP_NAME_BYTES + 48] = "";
 
 	/* The target was asked for the pool's name as it is; what is kept and shown is UTF-8. */
 	text_repair(record.order.pool, sizeof(record.order.pool));
-	if (order->pool[0] != '\0')
-		snprintf(part, sizeof(part), ", pool %s", record.order.pool);
-	else if (order->block_size > 0)
-		snprintf(part, sizeof(part), ", blocks of %llu bytes", (unsigned long long)order->block_size);
 	questions->trims++;
 	questions->trim_bytes += trim->returned_bytes;
 	target->trims++;
 	target->trim_bytes += trim->returned_bytes;
-	log_write(questions->log, LOG_LEVEL_NOTICE,
-		  "trimmed %d of uid %u (%s%s) for uid %u, pid %d: %llu bytes came back in %llu us",
-		  (int)target->peer->who.pid, (unsigned)target->peer->who.uid, target->process.command, part,
-		  (unsigned)order->uid, (int)order->pid, (unsigned long long)trim->returned_bytes,
-		  (unsigned long long)trim->duration_us);
+	log_trim(questions, target, &record);
 	if (!history_add_trim(&target->history, &record))
 		log_fault(questions->log, uv_now(questions->loop), "out of memory: that trim is not in the history");
 }

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import re
 import resource
 import shutil
 import signal
@@ -293,6 +294,7 @@ class Users:
 
     def __init__(self, qad):
         self.path = qad.socket_path
+        self.log = qad.log
         self.children = []
         self.root = self.add(wire.ServingTarget)
         self.other = self.add(wire.ServingTarget, uid=OTHER_UID)
@@ -370,6 +372,24 @@ def test_the_groups_widen_what_a_client_may(users):
 def test_a_group_may_be_given_by_name(users):
     all_users = users("--read-group", "root")
     assert all_users.rights_of(all_users.client(OTHER_UID + 1, groups=[0])) == [SEEN, SEEN]
+
+
+def test_who_trims_their_own_can_not_flood_the_log(users):
+    all_users = users("--admin-group", "4002")
+    log = all_users.log
+    own, admin = all_users.client(OTHER_UID), all_users.client(OTHER_UID + 1, groups=[4002])
+    line = f"trimmed {all_users.other.pid} of uid {OTHER_UID} .* for uid "
+
+    def count(uid):
+        return len(re.findall(f"{line}{uid},", log()))
+
+    for _ in range(30):
+        own.call("trim", pid=all_users.other.pid)
+    assert count(OTHER_UID) == 20
+    for _ in range(30):
+        admin.call("trim", pid=all_users.other.pid)
+    assert count(OTHER_UID + 1) == 30
+    assert own.call("health")["trims"] == 60
 
 
 def connect_1024_times(path, first):

@@ -1,8 +1,11 @@
 /*
- * log.h of qad: what a line looks like, which are left out, and how often faults are told.
+ * log.h of qad: what a line looks like, which are left out, and how often faults and deeds are told.
  */
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -20,6 +23,7 @@ static int set_up(void **state)
 	(void)state;
 	fixture.file = tmpfile();
 	fixture.kept = dup(STDERR_FILENO);
+	unsetenv("JOURNAL_STREAM");
 	return fixture.file != NULL && dup2(fileno(fixture.file), STDERR_FILENO) >= 0 ? 0 : -1;
 }
 
@@ -113,6 +117,62 @@ static void faults_are_limited_and_those_left_out_counted(void **state)
 					  "qad: warning: later\n"));
 }
 
+static void deeds_have_a_limit_of_their_own(void **state)
+{
+	struct log log;
+
+	(void)state;
+	log_init(&log, LOG_LEVEL_NOTICE);
+	for (unsigned i = 0; i < 50; i++)
+		log_deed(&log, 5000 + i, "deed");
+	assert_int_equal(count_of(written(), "qad: deed\n"), 20);
+	log_fault(&log, 5060, "fault");
+	log_deed(&log, 5000 + 10000, "later");
+	assert_non_null(strstr(written(), "qad: warning: fault\nqad: 30 lines like this were left out\nqad: later\n"));
+}
+
+/* "device:inode" of stderr, as systemd says it. */
+static void set_journal(bool is_other)
+{
+	struct stat status;
+	char stream[64];
+
+	assert_int_equal(fstat(STDERR_FILENO, &status), 0);
+	snprintf(stream, sizeof(stream), "%llu:%llu", (unsigned long long)status.st_dev,
+		 (unsigned long long)status.st_ino + is_other);
+	assert_int_equal(setenv("JOURNAL_STREAM", stream, 1), 0);
+}
+
+static void the_journal_is_told_the_level(void **state)
+{
+	struct log log;
+
+	(void)state;
+	set_journal(false);
+	log_init(&log, LOG_LEVEL_DEBUG);
+	log_write(&log, LOG_LEVEL_ERROR, "one");
+	log_fault(&log, 0, "two");
+	log_deed(&log, 0, "three");
+	log_write(&log, LOG_LEVEL_INFO, "four");
+	log_write(&log, LOG_LEVEL_DEBUG, "five");
+	assert_string_equal(written(), "<3>qad: error: one\n<4>qad: warning: two\n<5>qad: three\n<6>qad: four\n"
+				       "<7>qad: debug: five\n");
+}
+
+static void another_file_is_not_the_journal(void **state)
+{
+	struct log log;
+
+	(void)state;
+	set_journal(true);
+	log_init(&log, LOG_LEVEL_NOTICE);
+	log_write(&log, LOG_LEVEL_ERROR, "one");
+	setenv("JOURNAL_STREAM", "not numbers", 1);
+	log_init(&log, LOG_LEVEL_NOTICE);
+	log_write(&log, LOG_LEVEL_ERROR, "two");
+	assert_string_equal(written(), "qad: error: one\nqad: error: two\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -121,6 +181,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(control_characters_are_escaped_and_texts_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_long_line_is_cut_and_still_ends, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(faults_are_limited_and_those_left_out_counted, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(deeds_have_a_limit_of_their_own, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_journal_is_told_the_level, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(another_file_is_not_the_journal, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests_name("qad log", tests, NULL, NULL);
