@@ -223,7 +223,7 @@ def units(tmp_path):
         for kind in ("service", "socket"):
             text = (BUILD / "contrib" / "systemd" / f"qad{suffix}.{kind}").read_text()
             assert "@" not in re.sub(r"=.*@(system-service|privileged|resources)", "", text)
-            text = re.sub(r"^ExecStart=\S+/qad$", f"ExecStart={QAD}", text, flags=re.MULTILINE)
+            text = re.sub(r"^ExecStart=\S+/qad ", f"ExecStart={QAD} ", text, flags=re.MULTILINE)
             (tmp_path / manager / f"qad.{kind}").write_text(text)
     return tmp_path
 
@@ -235,6 +235,15 @@ def test_the_units_are_understood_by_systemd(units, manager):
                            folder / "qad.socket"], capture_output=True, text=True, timeout=60,
                           env=clean_environment(XDG_RUNTIME_DIR=units))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("unit", ["qad.service", "qad-user.service", "qad-http.conf"])
+def test_options_of_a_drop_in_reach_qad_whatever_other_drop_ins_there_are(unit):
+    text = (BUILD / "contrib" / "systemd" / unit).read_text()
+    starts = re.findall(r"^#? *ExecStart=(.+)$", text, re.MULTILINE)
+    assert starts and all(re.search(r"/qad (.* )?\$QAD_OPTIONS$", start) for start in starts)
+    # Else systemd would warn of a variable that is not set, at each start.
+    assert unit == "qad-http.conf" or text.index("\nEnvironment=QAD_OPTIONS=\n") < text.index("\nExecStart=")
 
 
 def test_the_service_is_hardened(units):
@@ -256,4 +265,4 @@ def test_the_units_with_http(units, manager):
                           capture_output=True, text=True, timeout=60, env=clean_environment(XDG_RUNTIME_DIR=units))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     options = re.search(r"^ExecStart=\S+/qad (.+)$", text, re.MULTILINE)[1].split()
-    assert options == ["--http", "127.0.0.1:9464"] and "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6" in text
+    assert options == ["--http", "127.0.0.1:9464", "$QAD_OPTIONS"] and "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6" in text
