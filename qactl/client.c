@@ -21,7 +21,7 @@
 #include "text.h"
 #include "write.h"
 
-enum { READ_BYTES = 64 << 10 };
+enum { READ_BYTES = 64 << 10, WAY_MS = 1000, DAY_MS = 86400 * 1000 };
 
 int64_t client_clock_ms(void)
 {
@@ -36,6 +36,8 @@ void client_init(struct client *client)
 	memset(client, 0, sizeof(*client));
 	client->fd = -1;
 	client->stop_fd = -1;
+	client->stats_ms = QP_STATS_TIMEOUT_MS + WAY_MS;
+	client->trim_ms = QP_TRIM_TIMEOUT_MS + WAY_MS;
 	qp_buffer_init(&client->in, QP_FRAME_ANSWER_BYTES + READ_BYTES);
 	qp_buffer_init(&client->out, (size_t)QP_FRAME_CLIENT_BYTES * QP_REQUESTS_OF_CLIENT);
 }
@@ -127,9 +129,23 @@ uint32_t client_begin_hello(struct client *client)
 	return id;
 }
 
+/* What is missing or no deadline of qad's is what it is by default. */
+static int read_wait_ms(struct qp_reader *reader, const char *key, unsigned usual_ms)
+{
+	uint64_t deadline_ms = qp_read_u64_or(reader, key, usual_ms);
+
+	return (int)(deadline_ms <= DAY_MS ? deadline_ms : usual_ms) + WAY_MS;
+}
+
 int client_take_hello(struct client *client, const struct qp_message *message)
 {
-	return message->has_error ? keep_refusal(client, message) : 0;
+	struct qp_reader reader = qp_reader_of(&message->body);
+
+	if (message->has_error)
+		return keep_refusal(client, message);
+	client->stats_ms = read_wait_ms(&reader, "stats_ms", QP_STATS_TIMEOUT_MS);
+	client->trim_ms = read_wait_ms(&reader, "trim_ms", QP_TRIM_TIMEOUT_MS);
+	return 0;
 }
 
 int client_connect(struct client *client, const char *socket_path, bool at_once)

@@ -14,8 +14,7 @@
 #include "buffer.h"
 #include "read.h"
 
-/* qad's own deadlines, and a second for the way. */
-enum { CLIENT_CONNECT_MS = 3000, CLIENT_STATS_MS = 3000, CLIENT_TRIM_MS = 32000 };
+enum { CLIENT_CONNECT_MS = 3000 };
 
 struct client_attempt {
 	struct qp_address address;
@@ -32,6 +31,7 @@ struct client {
 	int attempt_count;        /* the last is the one that worked, if any did */
 	bool is_address_chosen;   /* by --socket or QAD_SOCKET, not one of the usual ones */
 	bool is_option;           /* by --socket */
+	int stats_ms, trim_ms;    /* how long an answer is waited for: qad's own deadlines, and a second for the way */
 	int waited_ms;            /* the deadline that passed, with -ETIMEDOUT */
 	char refusal[512];        /* what qad said to hello */
 	bool takes_notifications; /* client_receive hands out these too; else they are dropped */

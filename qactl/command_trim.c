@@ -73,7 +73,7 @@ static void ask_next(struct round *round)
 	write_params(out, round->request, round->targets->matches[index].pid);
 	if (index == 0)
 		round->first_id = id;
-	round->deadlines_ms[index] = client_clock_ms() + CLIENT_TRIM_MS;
+	round->deadlines_ms[index] = client_clock_ms() + round->client->trim_ms;
 	round->open++;
 }
 
@@ -124,8 +124,8 @@ static int receive(struct round *round, const struct qp_message **message)
 	if (error != -ETIMEDOUT)
 		return error;
 	round->has_told = true;
-	output_say("still waiting for %s; a target that is stopped (state T in ps) has %u s to trim",
-		   round->targets->matches[round->oldest].who, QP_TRIM_TIMEOUT_MS / 1000);
+	output_say("still waiting for %s; a target that is stopped (state T in ps) has %d s to trim",
+		   round->targets->matches[round->oldest].who, round->client->trim_ms / 1000 - 1);
 	return client_receive(round->client, deadline_ms, message);
 }
 
@@ -149,7 +149,7 @@ static void trim_all(struct round *round)
 			round->client->detail = "it answers what was not asked";
 			error = -EPROTO;
 		}
-		round->client->waited_ms = CLIENT_TRIM_MS;
+		round->client->waited_ms = round->client->trim_ms;
 		raise_status(round, client_fail(round->client, error));
 		return;
 	}

@@ -97,7 +97,7 @@ static int take(struct following *following, const struct qp_message *message)
 /* The next message is waited for a little longer than a round may take that waits for a target that does not answer. */
 static int64_t next_deadline(struct following *following)
 {
-	int timeout_ms = (int)(following->interval_ms + following->interval_ms / 2) + 2 * CLIENT_STATS_MS;
+	int timeout_ms = (int)(following->interval_ms + following->interval_ms / 2) + 2 * following->client->stats_ms;
 	int64_t deadline_ms = client_clock_ms() + timeout_ms;
 
 	following->client->waited_ms = timeout_ms;

@@ -133,7 +133,7 @@ int target_list_fetch(struct client *client, bool figures, struct target_list *l
 	out = client_begin(client, "ps", &id);
 	qp_write_map(out, 1);
 	qp_write_key_bool(out, "figures", figures);
-	error = client_ask(client, id, CLIENT_STATS_MS, &message);
+	error = client_ask(client, id, client->stats_ms, &message);
 	if (error < 0)
 		return client_fail(client, error);
 	status = answer_check(message, NULL);

@@ -27,7 +27,7 @@ int with_qad(const struct request *request, const struct resolve_query *query,
 
 int with_qad_ask(struct client *client, uint32_t id, const char *who, const struct qp_message **message)
 {
-	int error = client_ask(client, id, CLIENT_STATS_MS, message);
+	int error = client_ask(client, id, client->stats_ms, message);
 
 	return error < 0 ? client_fail(client, error) : answer_check(*message, who);
 }

@@ -48,17 +48,20 @@ static void refuse_hello(struct peer *peer, uint32_t id, const char *code, const
 	peer_drop(peer, message);
 }
 
-static void welcome(struct peer *peer, uint32_t id)
+/* The deadlines are told too, since they are settings. */
+static void welcome(const struct service *service, struct peer *peer, uint32_t id)
 {
 	uint8_t memory[256];
 	struct qp_buffer frame;
 
 	qp_buffer_init_fixed(&frame, memory, sizeof(memory));
 	qp_write_result(&frame, id);
-	qp_write_map(&frame, 3);
+	qp_write_map(&frame, 5);
 	qp_write_key_u64(&frame, "protocol", QP_PROTOCOL);
 	qp_write_key_string(&frame, "version", QA_VERSION_TEXT);
 	qp_write_key_u64(&frame, "pid", (uint64_t)peer->who.pid);
+	qp_write_key_u64(&frame, "stats_ms", service->limits->stats_ms);
+	qp_write_key_u64(&frame, "trim_ms", service->limits->trim_ms);
 	peer_send(peer, &frame);
 }
 
@@ -79,7 +82,7 @@ static void begin_client(struct service *service, struct peer *peer, const struc
 	peer->user = client;
 	peer_set_role(peer, PEER_CLIENT);
 	log_write(service->log, LOG_LEVEL_DEBUG, "client %d of uid %u", (int)peer->who.pid, (unsigned)peer->who.uid);
-	welcome(peer, hello->id);
+	welcome(service, peer, hello->id);
 }
 
 static void free_target(struct target *target)
@@ -155,7 +158,7 @@ static void begin_target(struct service *service, struct peer *peer, const struc
 	log_write(service->log, LOG_LEVEL_INFO, "target %d of uid %u: %s%s%s%s", (int)peer->who.pid,
 		  (unsigned)peer->who.uid, target->process.command, target->name[0] != '\0' ? " " : "", target->name,
 		  target->behind != NULL ? ", in front of its connection before" : "");
-	welcome(peer, hello->id);
+	welcome(service, peer, hello->id);
 }
 
 /* False, and refused, when this one connection more would be above a limit. */

@@ -68,7 +68,7 @@ int top_try_watch(struct client *client, const struct request *request, const st
 static int next_figures(struct client *client, const struct request *request, const char *who,
 			const struct qp_message **message)
 {
-	int timeout_ms = (int)interval_of(request) + 2 * CLIENT_STATS_MS, error;
+	int timeout_ms = (int)interval_of(request) + 2 * client->stats_ms, error;
 
 	client->waited_ms = timeout_ms;
 	do {

@@ -14,7 +14,7 @@
 #include "answer.h"
 #include "write.h"
 
-enum { RETRY_MS = 500, WATCH_RETRY_MS = 1000, ROUND_MOST_MS = 2 * CLIENT_STATS_MS };
+enum { RETRY_MS = 500, WATCH_RETRY_MS = 1000 };
 
 void link_init(struct link *link, struct client *client, const char *socket_path)
 {
@@ -233,7 +233,7 @@ static int64_t deadline(const struct link *link)
 		return link->heard_ms + CLIENT_CONNECT_MS;
 	if (link->state == LINK_DOWN || !is_watching(link))
 		return INT64_MAX;
-	return link->heard_ms + (int64_t)(link->interval_ms + link->interval_ms / 2) + ROUND_MOST_MS;
+	return link->heard_ms + (int64_t)(link->interval_ms + link->interval_ms / 2) + 2 * link->client->stats_ms;
 }
 
 int link_wait_ms(const struct link *link)

@@ -209,6 +209,16 @@ def test_a_qad_that_falls_silent(fake, qactl, words):
     assert result.code == 69 and "did not answer within 3 s" in result.err and result.out == ""
 
 
+def test_qad_tells_how_long_an_answer_may_take(fake, qactl):
+    """qad's deadlines are settings: who gave up before them would take a busy qad for a dead one."""
+    fake(hello=lambda params: {"protocol": 1, "version": "9", "pid": 1, "stats_ms": 10, "trim_ms": 1_000},
+         ps=raising(Silence()), trim=raising(Silence()))
+    result = qactl("ps", timeout=20)
+    assert result.code == 69 and "did not answer within 1 s" in result.err
+    result = qactl("trim", "7", timeout=20)
+    assert result.code == 69 and "did not answer within 2 s" in result.err
+
+
 def test_a_qad_that_trickles_is_bounded_too(fake, qactl):
     """An answer of 4 KiB, a byte now and then: the deadline is for the whole."""
     fakes = fake(hello=raising(Silence()))

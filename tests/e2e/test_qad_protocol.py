@@ -18,7 +18,7 @@ U32 = struct.pack(">I", 0xFFFFFFFF)
 def test_hello_tells_who_the_kernel_says_you_are(qad):
     connection = wire.connect(qad.socket_path)
     result = connection.call("hello", protocol=1, role="client")
-    assert result == {"protocol": 1, "version": result["version"], "pid": os.getpid()}
+    assert result == {"protocol": 1, "version": result["version"], "pid": os.getpid(), "stats_ms": 2_000, "trim_ms": 30_000}
     assert result["version"][0].isdigit()
 
 
