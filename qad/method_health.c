@@ -37,9 +37,11 @@ void describe_health(struct qp_buffer *out, const struct service *service)
 
 void method_health(struct client *client, uint32_t id, struct qp_reader *params)
 {
-	struct qp_buffer *out = service_begin_frame(client->service);
+	struct qp_buffer *out;
 
-	(void)params;
+	if (method_refuse_bad(client, id, params))
+		return;
+	out = service_begin_frame(client->service);
 	qp_write_result(out, id);
 	describe_health(out, client->service);
 	service_send_frame(client, id);

@@ -198,6 +198,52 @@ def test_notifications_have_the_keys_of_the_document(client, ask):
     assert set(params) == words("unwatched", "param")
 
 
+OF_TYPE = {"integer": 1 << 30, "bool": True, "string": "x"}
+
+
+def params_of(method):
+    """(name, type, whether it is required) of each param in the table of that method."""
+    for name, what, *_ in TABLES.get((method, "param"), []):
+        yield WORD.fullmatch(name)[1], what.split(",")[0], "required" in what
+
+
+@pytest.mark.parametrize("method", ["ps", "stats", "map", "trim", "watch", "unwatch", "history"])
+def test_params_have_the_types_of_the_document(client, method):
+    required = {name: OF_TYPE[kind] for name, kind, is_required in params_of(method) if is_required}
+    missing = {"trim": {"pid": 1 << 30}}.get(method, {})  # required unless there is another one
+    for name, kind, is_required in params_of(method):
+        for value in (None, -1, 1.0, b"x", [], {}, *(good for one, good in OF_TYPE.items() if one != kind)):
+            assert client.error_of(method, {**missing, **required, name: value}) == "bad_request", (name, value)
+        if is_required:
+            assert client.error_of(method, {key: value for key, value in required.items() if key != name}) == "bad_request"
+        # One of its type may be out of range, no more.
+        error = error_after(client, method, {**missing, **required, name: OF_TYPE[kind]})
+        assert "of the wrong type" not in error.get("message", ""), (name, error)
+    # Without the optional ones the request is good: only what it asks about may be missing.
+    error = error_after(client, method, {**missing, **required})
+    assert error.get("code") in (None, "no_target", "no_watch")
+
+
+def error_after(client, method, params):
+    """The error of that request, or {}; notifications may come before it."""
+    number = client.ask(method, params)
+    while True:
+        kind, *rest = client.receive()
+        if kind == wire.RESPONSE and rest[0] == number:
+            return rest[1] or {}
+
+
+@pytest.mark.parametrize("leave_out", [None, "protocol", "role"])
+def test_hello_has_the_params_of_the_document(qad, leave_out):
+    good = {"protocol": 1, "role": "client"}
+    required = {name for name, _, is_required in params_of("hello") if is_required}
+    assert required == set(good)
+    for name, kind, _ in params_of("hello") if not leave_out else [(leave_out, None, None)]:
+        wrong = "x" if kind == "integer" else 7
+        params = {key: value for key, value in {**good, name: wrong}.items() if key != leave_out}
+        assert wire.connect(qad.socket_path).error_of("hello", params) == "bad_request", name
+
+
 # And the other way round
 
 

@@ -87,8 +87,9 @@ def test_params_may_be_a_map_or_an_array_of_it(client, params):
 
 @pytest.mark.parametrize("params", [[1, 2], [5], "pid", 7, None])
 def test_other_params_are_a_bad_request(client, params):
-    client.send([0, 9, "stats", params])
-    assert client.receive()[2]["code"] == "bad_request"
+    for method in ("stats", "ps", "watch", "health"):
+        client.send([0, 9, method, params])
+        assert client.receive()[2]["code"] == "bad_request", method
 
 
 @pytest.mark.parametrize("method, params", [("stats", {}), ("stats", {"pid": "1"}), ("stats", {"pid": -1}),
