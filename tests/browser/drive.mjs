@@ -1,5 +1,5 @@
 /*
- * Drives Chromium for test_dashboard.py: a command a line on standard input, its result a line on standard output, both
+ * Drives Chromium for tests/e2e/page.py: a command a line on standard input, its result a line on standard output, both
  * JSON. Ends with its input. A page notes all that it asks for, says and complains of.
  *
  *   node drive.mjs PROFILE-FOLDER    the folder is empty and the test's own

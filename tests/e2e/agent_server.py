@@ -7,7 +7,7 @@ import socket
 import msgpack
 import pytest
 
-from conftest import DEADLINE
+from harness import DEADLINE
 
 
 class Server:

@@ -11,7 +11,8 @@ import subprocess
 import threading
 import time
 
-from conftest import BUILD, REPO, assert_sums, clean_environment, wait_until
+from figures import assert_sums
+from harness import BUILD, REPO, clean_environment, wait_until
 
 QACTL = BUILD / "qactl" / "qactl"
 PYTHON = "/usr/bin/python3"

@@ -5,7 +5,7 @@ import json
 import socket
 import threading
 
-from conftest import DEADLINE, wait_until
+from harness import DEADLINE, wait_until
 
 
 class Answer:

@@ -3,7 +3,7 @@
 import shutil
 import subprocess
 
-from conftest import BUILD
+from harness import BUILD
 
 
 def installed(source):

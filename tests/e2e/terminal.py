@@ -4,7 +4,7 @@ import re
 import shlex
 import subprocess
 
-from conftest import BUILD, assert_no_report, clean_environment, wait_until
+from harness import BUILD, assert_no_report, clean_environment, wait_until
 
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*(3[0-8]|4[0-8]|9[0-7])[;m]")
 ESCAPE = re.compile(r"\x1b\[([\d;]*)m|([\x0e\x0f])")

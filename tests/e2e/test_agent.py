@@ -8,7 +8,8 @@ import msgpack
 import pytest
 
 from agent_server import server, server_at  # noqa: F401, fixtures
-from conftest import DEADLINE, wait_asleep, wait_until, wait_watching
+from harness import DEADLINE, wait_until
+from programs import wait_asleep, wait_watching
 
 
 def cpu_ticks(program):

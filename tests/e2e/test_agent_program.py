@@ -7,7 +7,8 @@ import msgpack
 import pytest
 
 from agent_server import server, server_at  # noqa: F401, fixtures
-from conftest import wait_until, wait_watching
+from harness import wait_until
+from programs import wait_watching
 
 
 def test_the_program_has_no_descriptor_more(server, target):

@@ -8,7 +8,8 @@ import pytest
 from pynvim import msgpack_rpc
 
 import npm
-from conftest import REPO, assert_sums, row_of, wait_until
+from figures import assert_sums, row_of
+from harness import REPO, wait_until
 
 CLIENTS = REPO / "tests" / "clients"
 

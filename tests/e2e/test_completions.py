@@ -11,8 +11,8 @@ import subprocess
 import pytest
 
 import fake_qad
-from conftest import BUILD, REPO, clean_environment, wait_until
 from fake_qad import fake  # noqa: F401, a fixture
+from harness import BUILD, REPO, clean_environment, wait_until
 
 pytestmark = pytest.mark.plain_only  # shells and text
 

@@ -13,7 +13,7 @@ import typing
 
 import pytest
 
-from conftest import BUILD, REPO, clean_environment
+from harness import BUILD, REPO, clean_environment
 
 pytestmark = pytest.mark.plain_only  # programs of their own, linked to the library
 

@@ -9,7 +9,7 @@ import tempfile
 
 import pytest
 
-from conftest import BUILD, REPO, clean_environment, wait_until
+from harness import BUILD, REPO, clean_environment, wait_until
 
 pytestmark = pytest.mark.plain_only  # it compares resident sizes
 

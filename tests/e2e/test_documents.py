@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, REPO
+from harness import BUILD, REPO
 
 pytestmark = pytest.mark.plain_only
 

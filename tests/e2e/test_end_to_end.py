@@ -2,7 +2,8 @@
 
 import pytest
 
-from conftest import IS_SANITIZED, assert_sums, row_of
+from figures import assert_sums, row_of
+from harness import IS_SANITIZED
 
 MIB = 1 << 20
 

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, wait_until
+from harness import BUILD, wait_until
 from http_reader import Reader, address_of, get, raw, read_all
 
 QAD = BUILD / "qad" / "qad"

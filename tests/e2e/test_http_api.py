@@ -5,8 +5,11 @@ import pathlib
 import pytest
 
 import wire
-from conftest import PARTS, assert_sums, wait_for_target, wait_until
+from figures import assert_sums
+from harness import wait_until
 from http_reader import Reader, address_of, get, later
+from programs import wait_for_target
+from wire import PARTS
 
 COLUMNS = ("held_bytes", "used_bytes", "cached_bytes", *PARTS, "rss_bytes")
 NAME = "<b>&\"'\x1b[31m\n\u202e\u00e4"

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 import wire
-from conftest import wait_until
+from harness import wait_until
 from http_reader import Reader, get, later, raw, read_all, wait_for_targets
 
 ASK = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -10,7 +10,7 @@ from prometheus_client import parser as text_parser
 from prometheus_client.openmetrics import parser as openmetrics_parser
 
 import wire
-from conftest import stop_process, wait_until
+from harness import stop_process, wait_until
 from http_reader import get, later, wait_for_targets
 from wire import PARTS
 

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, REPO, clean_environment
+from harness import BUILD, REPO, clean_environment
 
 pytestmark = pytest.mark.plain_only  # a sanitizer's library is for its own build folder
 

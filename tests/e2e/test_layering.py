@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, REPO
+from harness import BUILD, REPO
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 MAY_USE = {"proto": {"proto"}, "libqa": {"libqa", "proto"}, "qad": {"qad", "proto"}, "qactl": {"qactl", "proto"}}

@@ -8,7 +8,8 @@ import time
 
 import pytest
 
-from conftest import BUILD, REPO, clean_environment, row_of, wait_until
+from figures import row_of
+from harness import BUILD, REPO, clean_environment, wait_until
 
 pytestmark = pytest.mark.plain_only  # a sanitizer has a malloc of its own
 

@@ -12,7 +12,7 @@ import tempfile
 import pytest
 
 import wire
-from conftest import BUILD, REPO, clean_environment, wait_until
+from harness import BUILD, REPO, clean_environment, wait_until
 
 TARGET = BUILD / "tests" / "e2e" / "target"
 USER, OTHER = 4_711, 4_712

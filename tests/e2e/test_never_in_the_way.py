@@ -15,7 +15,7 @@ import threading
 import pytest
 
 import wire
-from conftest import BUILD, IS_SANITIZED, is_connectable, wait_until
+from harness import BUILD, IS_SANITIZED, is_connectable, wait_until
 
 TARGETS, THREADS, OPERATIONS = 20, 2, 4_000 if IS_SANITIZED else 20_000
 RESTARTS = int(os.environ.get("QA_RESTARTS", "20"))

@@ -9,7 +9,7 @@ import urllib.parse
 import pytest
 import yaml
 
-from conftest import BUILD, REPO, end_process, wait_until
+from harness import BUILD, REPO, end_process, wait_until
 from http_reader import get
 
 pytestmark = pytest.mark.plain_only  # what is tested here is not qad's memory

@@ -7,7 +7,8 @@ import subprocess
 import pytest
 
 import wire
-from conftest import BUILD, REPO, wait_for_target
+from harness import BUILD, REPO
+from programs import wait_for_target
 
 pytestmark = pytest.mark.plain_only
 

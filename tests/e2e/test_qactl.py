@@ -12,8 +12,8 @@ import msgpack
 import pytest
 
 import fake_qad
-from conftest import BUILD, clean_environment, wait_until
 from fake_qad import DOCVIEW, ROWS, Error, Raw, Silence, fake, raising  # noqa: F401, a fixture
+from harness import BUILD, clean_environment, wait_until
 
 QACTL = BUILD / "qactl" / "qactl"
 NOBODY = 65534

@@ -3,8 +3,8 @@
 import pytest
 
 import fake_qad
-from conftest import wait_until
 from fake_qad import DOCVIEW, Error, fake, raising  # noqa: F401, a fixture
+from harness import wait_until
 
 MIB = 1 << 20
 

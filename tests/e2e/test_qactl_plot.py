@@ -15,8 +15,8 @@ import pytest
 
 import fake_qad
 import wire
-from conftest import wait_until
 from fake_qad import DOCVIEW, Raw, fake  # noqa: F401, a fixture
+from harness import wait_until
 from test_qactl_stream import end_of, one, rounds, start  # noqa: F401, a fixture
 
 MIB = 1 << 20

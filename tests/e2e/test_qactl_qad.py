@@ -7,9 +7,10 @@ import subprocess
 import pytest
 
 import wire
-from conftest import BUILD, PARTS, clean_environment, stop_process, wait_until
+from harness import BUILD, clean_environment, stop_process, wait_until
 from test_qactl import NOBODY, run_as
 from test_qactl_output import table_of
+from wire import PARTS
 
 READERS = 64999
 ROW = wire.row_of()

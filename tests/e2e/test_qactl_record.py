@@ -13,8 +13,8 @@ import pytest
 
 import fake_qad
 import wire
-from conftest import wait_until
 from fake_qad import DOCVIEW, ROWS, fake  # noqa: F401, a fixture
+from harness import wait_until
 from test_qactl_stream import COLUMNS, end_of, one, rounds, start  # noqa: F401, a fixture
 
 LONG = 'a "quoted", \u65e5\u672c\n' * 3

@@ -13,8 +13,8 @@ import pytest
 
 import fake_qad
 import wire
-from conftest import BUILD, SANITIZER_REPORT, clean_environment, wait_until
 from fake_qad import DOCVIEW, ROWS, Raw, Silence, fake  # noqa: F401, a fixture
+from harness import BUILD, SANITIZER_REPORT, clean_environment, wait_until
 
 QACTL = BUILD / "qactl" / "qactl"
 TITLES = "HELD USED CACHED THREAD PARTIAL EMPTY SLACK RSS ALLOC/S FREE/S".split()

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 import wire
-from conftest import BUILD, clean_environment, wait_until
+from harness import BUILD, clean_environment, wait_until
 
 
 @pytest.fixture

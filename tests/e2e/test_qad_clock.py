@@ -6,7 +6,8 @@ import time
 import pytest
 
 import wire
-from conftest import BUILD, wait_for_target, wait_until
+from harness import BUILD, wait_until
+from programs import wait_for_target
 
 pytestmark = pytest.mark.plain_only  # a sanitizer's library wants to be the first one
 

@@ -6,7 +6,8 @@ import resource
 import time
 
 import wire
-from conftest import targets_of, wait_for_target, wait_until
+from harness import wait_until
+from programs import targets_of, wait_for_target
 
 
 def cpu_ticks(pid):

@@ -7,7 +7,8 @@ import time
 import pytest
 
 import wire
-from conftest import stop_process, targets_of, wait_for_target, wait_until
+from harness import stop_process, wait_until
+from programs import targets_of, wait_for_target
 
 HELLO_S, STATS_S, TRIM_S = 2.0, 2.0, 5.0  # that of trim is set, so that nobody need wait for its usual 30 s
 

@@ -12,7 +12,8 @@ import msgpack
 import pytest
 
 import wire
-from conftest import wait_for_target, wait_until
+from harness import wait_until
+from programs import wait_for_target
 
 KIB, MIB = 1 << 10, 1 << 20
 

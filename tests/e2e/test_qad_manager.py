@@ -14,7 +14,7 @@ import tempfile
 import pytest
 
 import wire
-from conftest import BUILD, assert_no_report, clean_environment, end_process, wait_until
+from harness import BUILD, assert_no_report, clean_environment, end_process, wait_until
 
 QAD = BUILD / "qad" / "qad"
 

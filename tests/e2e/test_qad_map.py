@@ -3,7 +3,8 @@
 import pytest
 
 import wire
-from conftest import row_of, wait_for_target
+from figures import row_of
+from programs import wait_for_target
 
 TENTHS = ("tenth_pages", "tenth_out_bytes", "tenth_free_bytes")
 

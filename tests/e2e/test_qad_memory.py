@@ -6,7 +6,7 @@ import os
 import pytest
 
 import wire
-from conftest import BUILD, wait_until
+from harness import BUILD, wait_until
 
 # Another malloc can not be put under a sanitizer's.
 pytestmark = pytest.mark.plain_only

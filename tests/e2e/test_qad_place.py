@@ -12,7 +12,8 @@ import subprocess
 import pytest
 
 import wire
-from conftest import BUILD, SECOND, clean_environment, end_process, is_connectable, targets_of, wait_for_target, wait_until
+from harness import BUILD, SECOND, clean_environment, end_process, is_connectable, wait_until
+from programs import targets_of, wait_for_target
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import msgpack
 import pytest
 
 import wire
-from conftest import BUILD, wait_until
+from harness import BUILD, wait_until
 
 QAD = BUILD / "qad" / "qad"
 

@@ -6,7 +6,8 @@ import subprocess
 import pytest
 
 import wire
-from conftest import BUILD, PATIENT, clean_environment, end_process, is_connectable, wait_for_target, wait_until
+from harness import BUILD, PATIENT, clean_environment, end_process, is_connectable, wait_until
+from programs import wait_for_target
 
 pytestmark = pytest.mark.plain_only  # a sanitizer's build does not run in Valgrind
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 import wire
-from conftest import wait_until
+from harness import wait_until
 
 MIB = 1 << 20
 

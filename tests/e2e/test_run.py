@@ -12,7 +12,7 @@ import threading
 
 import pytest
 
-from conftest import BUILD, clean_environment, end_process, is_connectable, wait_until
+from harness import BUILD, clean_environment, end_process, is_connectable, wait_until
 
 pytestmark = pytest.mark.plain_only  # a sanitizer has a malloc of its own
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from conftest import DEADLINE, REPO, wait_until
+from harness import DEADLINE, REPO, wait_until
 
 sys.path.insert(0, str(REPO / "script"))
 import count_results

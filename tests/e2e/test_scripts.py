@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from conftest import REPO, clean_environment
+from harness import REPO, clean_environment
 
 LOCK = "qad/dashboard/package-lock.json"
 FETCHED = "qad/dashboard/node_modules/.fetched-lock.json"

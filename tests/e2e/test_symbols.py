@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, REPO
+from harness import BUILD, REPO
 
 LIBRARY = BUILD / "libqa" / "libqa.so"
 EXPECTED = (REPO / "tests" / "e2e" / "libqa.symbols").read_text().split()

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, REPO, clean_environment
+from harness import BUILD, REPO, clean_environment
 
 pytestmark = pytest.mark.plain_only
 

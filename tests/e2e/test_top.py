@@ -6,7 +6,7 @@ import threading
 import pytest
 
 import fake_qad
-from conftest import wait_until
+from harness import wait_until
 from watched_qad import THREE, TICK_S, pids, process, top, watched  # two are fixtures
 
 

@@ -5,8 +5,8 @@ import os
 import pytest
 
 import fake_qad
-from conftest import wait_until
 from fake_qad import Error
+from harness import wait_until
 from watched_qad import THREE, pids, process, top, watched  # two are fixtures
 
 

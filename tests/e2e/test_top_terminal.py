@@ -14,7 +14,7 @@ import termios
 import pytest
 
 import fake_qad
-from conftest import BUILD, IS_SANITIZED, clean_environment, wait_until
+from harness import BUILD, IS_SANITIZED, clean_environment, wait_until
 from watched_qad import ROWS, THREE, pids, process, top, watched  # two are fixtures
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import fake_qad
 import wire
-from conftest import REPO, wait_until
+from harness import REPO, wait_until
 
 # What an agent of 0.1.0 said, and answered to the questions below; and what qactl 0.1.0 said (about pid 7).
 AGENT_HELLO = bytes.fromhex(

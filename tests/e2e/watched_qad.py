@@ -7,8 +7,8 @@ import msgpack
 import pytest
 
 import fake_qad
-from conftest import wait_until
 from fake_qad import Error, FakeQad
+from harness import wait_until
 from terminal import Terminal
 
 TICK_S = 0.05
