@@ -49,8 +49,25 @@ def keys(section):
     return words(section, "key")
 
 
-def result(section):
-    return words(section, "result")
+TYPES = {"integer": int, "string": str, "strings": str, "bool": bool, "array": list, "arrays": list, "ten": list, "as": None}
+
+
+def types(section, title="key"):
+    """word -> its type, or None where the table does not tell it; what has none in a table of keys is an integer."""
+    found = {}
+    for cells in TABLES[section, title]:
+        first = re.match(r"\w*", cells[1])[0]
+        kind = TYPES.get(first, int if title == "key" else None)
+        found.update(dict.fromkeys(WORD.findall(cells[0]), kind))
+    return found
+
+
+def assert_is(answer, *parts, without=()):
+    """It has just these keys, and values of their types."""
+    expected = {word: kind for part in parts for word, kind in part.items() if word not in without}
+    assert set(answer) == set(expected)
+    assert {word: type(answer[word]) for word, kind in expected.items() if kind} == {
+        word: kind for word, kind in expected.items() if kind}
 
 
 def sources(*folders, without="http"):
@@ -163,40 +180,45 @@ def ask(client, fake):
 
 
 def test_results_have_the_keys_of_the_document(client, ask):
-    pid, target = ask.target.pid, keys("A target")
-    assert set(ask.target.hello) == result("hello")
+    pid, target, totals = ask.target.pid, types("A target"), types("Totals")
+    assert_is(ask.target.hello, types("hello", "result"))
     answer = ask("ps")
-    assert set(answer) == result("ps") and set(answer["targets"][0]) == target | keys("Totals")
-    assert set(ask("ps", 0, figures=False)["targets"][0]) == target
+    assert_is(answer, types("ps", "result"))
+    assert_is(answer["targets"][0], target, totals)
+    assert_is(ask("ps", 0, figures=False)["targets"][0], target)
     answer = ask("stats", pid=pid)
-    assert set(answer) == target | keys("Totals") | result("stats") and set(answer["classes"][0]) == keys("A class")
+    assert_is(answer, target, totals, types("stats", "result"))
+    assert_is(answer["classes"][0], types("A class"))
     answer = ask("map", pid=pid)
-    assert set(answer) == target | result("map") and set(answer["classes"][0]) == keys("A map's row")
-    assert set(ask("trim", pid=pid)) == keys("A done trim")
+    assert_is(answer, target, types("map", "result"))
+    assert_is(answer["classes"][0], types("A map's row"))
+    assert_is(ask("trim", pid=pid), types("A done trim"))
     answer = ask("trim", all=True)
-    assert set(answer) == result("trim") and set(answer["targets"][0]) == keys("A done trim")
+    assert_is(answer, types("trim", "result"))
+    assert_is(answer["targets"][0], types("A done trim"))
     answer = ask("history", 0, pid=pid)
-    assert set(answer) == result("history") and set(answer["trims"][0]) == keys("A recorded trim")
-    answer = ask("health", 0)
-    assert set(answer) == result("health")
+    assert_is(answer, types("history", "result"))
+    assert_is(answer["trims"][0], types("A recorded trim"))
+    assert set(ask("health", 0)) == words("health", "result")
 
 
 def test_notifications_have_the_keys_of_the_document(client, ask):
-    answer = ask("watch", 0, pid=ask.target.pid, interval_ms=100, classes=True)
-    assert set(answer) == result("watch")
+    answer = ask("watch", 0, pid=ask.target.pid, interval_ms=86_400_000, classes=True)
+    assert_is(answer, types("watch", "result"))
     answer_all(ask.target)
     _, method, params = client.receive()
     (row,) = params["targets"]
-    assert method == "figures" and set(params) == words("figures", "param")
-    assert set(row) == keys("A target") - {"cgroup", "exe"} | keys("Totals") | {"classes"}
-    assert set(row["classes"][0]) == keys("A class")
+    assert method == "figures"
+    assert_is(params, types("figures", "param"))
+    assert_is(row, types("A target"), types("Totals"), {"classes": list}, without=("cgroup", "exe"))
+    assert_is(row["classes"][0], types("A class"))
     other = client.call("watch", interval_ms=86_400_000)["watch"]
     client.receive()
-    assert set(client.call("unwatch", watch=other)) == result("unwatch")
+    assert_is(client.call("unwatch", watch=other), types("unwatch", "result"))
     ask.target.end()
     while method != "unwatched":
         _, method, params = client.receive()
-    assert set(params) == words("unwatched", "param")
+    assert_is(params, types("unwatched", "param"))
 
 
 OF_TYPE = {"integer": 1 << 30, "bool": True, "string": "x"}
