@@ -117,6 +117,18 @@ def test_a_watched_target_that_ends_is_told_and_ends_the_watch(client, fake):
     assert client.error_of("unwatch", watch=watch) == "no_watch"
 
 
+def test_a_watch_ends_with_the_program_and_may_begin_with_the_next_one(client, target):
+    process = target()
+    wait_for_target(client, process)
+    watch = client.call("watch", pid=process.pid, interval_ms=86_400_000)["watch"]
+    next_figures(client, watch)
+    process.ask("exec")
+    _, method, params = client.receive()
+    assert (method, params["watch"], params["pid"], params["code"]) == ("unwatched", watch, process.pid, "gone")
+    wait_for_target(client, process)
+    next_figures(client, client.call("watch", pid=process.pid)["watch"])
+
+
 def test_a_silent_target_does_not_hold_up_the_others(client, fake):
     silent, good = fake(name="silent"), fake(kind=wire.ServingTarget)
     wait_for_target(client, silent, good)
