@@ -1,5 +1,5 @@
 /*
- * Sequences of operations on libqa against the model of tests/stress/operations.c. Each input starts and ends with
+ * Sequences of operations on libqa against the model of tests/stress/model.c. Each input starts and ends with
  * nothing held. There is no agent: the model knows every block, and a qad of this host may ask for a trim at any time.
  */
 #include "operations.h"

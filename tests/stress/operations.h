@@ -1,10 +1,9 @@
 /*
- * operations.h - sequences of operations on libqa, checked against a model after each step.
+ * operations.h - sequences of operations on libqa, checked against the model of model.h after each step.
  *
- * The model is a table of the blocks that are live, with their sizes and what is written in them. The operations run in
- * several threads, one at a time, so that libqa is quiet between two steps and its figures must be exact: used blocks
- * of each class and pool as the table has them, nothing cached after a trim, and nothing held but the OS pages that
- * have a byte of a live block.
+ * The operations run in several threads, one at a time, so that libqa is quiet between two steps and its figures must
+ * be exact: used blocks of each class and pool as the table has them, nothing cached after a trim, and nothing held but
+ * the OS pages that have a byte of a live block.
  */
 #ifndef OPERATIONS_H
 #define OPERATIONS_H

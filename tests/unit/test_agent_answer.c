@@ -12,113 +12,11 @@
 #include "agent_answer.h"
 #include "figures.h"
 #include "frame.h"
-#include "options.h"
+#include "made_up_library.h"
 #include "protocol.h"
-#include "qa.h"
 
 #define OUT_BYTES ((size_t)QP_QUEUE_TARGET_BYTES)
 #define SCRATCH_BYTES QP_MESSAGE_MEMORY((size_t)QP_FRAME_CLIENT_BYTES)
-
-/* The made-up library. */
-
-static size_t row_count;
-static int trim_error;
-static int stats_calls, trim_calls;
-static struct qa_trim_options trim_options;
-static char trim_pool[QA_CLASS_NAME_SIZE];
-
-const char *qa_version(void)
-{
-	return "9.8.7";
-}
-
-const char *options_name(void)
-{
-	return "a name";
-}
-
-static struct qa_class_stats row_at(size_t i)
-{
-	struct qa_class_stats row = {
-		.block_size = 16 * (i + 1),
-		.pages = i % 3,
-		.held_bytes = (i % 3) * 65536,
-		.used_bytes = i * 7 + 1,
-		.cached_bytes = i * 7 + 2,
-		.thread_bytes = i * 7 + 3,
-		.partial_bytes = i * 7 + 4,
-		.empty_bytes = i * 7 + 5,
-		.slack_bytes = i * 7 + 6,
-		.used_blocks = i * 7 + 7,
-		.allocs = UINT64_MAX - i,
-		.frees = i * 7 + 8,
-	};
-
-	if (i == 4)
-		memset(row.name, 'n', QA_CLASS_NAME_SIZE - 1);
-	return row;
-}
-
-size_t qa_stats(struct qa_stats *stats, struct qa_class_stats *classes, size_t capacity)
-{
-	stats_calls++;
-	*stats = (struct qa_stats){
-		.page_size = 101,
-		.threads = 102,
-		.held_bytes = 103,
-		.used_bytes = 104,
-		.cached_bytes = 105,
-		.thread_bytes = 106,
-		.partial_bytes = 107,
-		.empty_bytes = 108,
-		.slack_bytes = 109,
-		.unreachable_bytes = 110,
-		.allocs = 111,
-		.frees = 112,
-	};
-	assert_true(capacity == 0 || classes != NULL);
-	for (size_t i = 0; i < row_count && i < capacity; i++)
-		classes[i] = row_at(i);
-	return row_count;
-}
-
-/* Two classes that hold pages and one that does not. */
-size_t qa_map(struct qa_class_map *maps, size_t capacity)
-{
-	assert_true(capacity >= 3);
-	memset(maps, 0, 3 * sizeof(*maps));
-	for (uint64_t i = 0; i < 3; i++) {
-		maps[i].block_size = 300 + i;
-		maps[i].pages = i == 0 ? 7 : 0;
-		maps[i].empty_pages = i == 2 ? 8 : 0;
-		for (uint64_t tenth = 0; tenth < QA_TENTHS; tenth++) {
-			maps[i].tenth_pages[tenth] = 1000 * i + tenth;
-			maps[i].tenth_out_bytes[tenth] = 1000 * i + 100 + tenth;
-			maps[i].tenth_free_bytes[tenth] = UINT64_MAX - tenth;
-		}
-	}
-	strcpy(maps[2].name, "pool");
-	return 3;
-}
-
-int qa_trim(const struct qa_trim_options *options, struct qa_trim_result *result)
-{
-	trim_calls++;
-	assert_int_equal(options->size, sizeof(*options));
-	assert_int_equal(options->flags, 0);
-	trim_options = *options;
-	strcpy(trim_pool, options->pool != NULL ? options->pool : "(none)");
-	*result = (struct qa_trim_result){
-		.returned_bytes = 201,
-		.held_before_bytes = 202,
-		.held_after_bytes = 203,
-		.cached_before_bytes = 204,
-		.cached_after_bytes = 205,
-		.duration_us = 206,
-		.threads_skipped = 207,
-	};
-	return trim_error;
-}
 
 /* One exchange at a time. */
 
@@ -133,9 +31,7 @@ static int set_up(void **state)
 	out_memory = malloc(OUT_BYTES);
 	scratch = malloc(SCRATCH_BYTES);
 	qp_buffer_init_fixed(&out, out_memory, OUT_BYTES);
-	row_count = 5;
-	trim_error = 0;
-	stats_calls = trim_calls = 0;
+	made_up = (struct made_up){.row_count = 5};
 	return out_memory != NULL && scratch != NULL ? 0 : -1;
 }
 
@@ -250,13 +146,13 @@ static void test_stats_totals(void **state)
 	reader = answered(5);
 	assert_null(qp_read_value(&reader, "classes"));
 	qp_message_finish(&answer);
-	assert_int_equal(stats_calls, 2);
+	assert_int_equal(made_up.stats_calls, 2);
 }
 
 static void assert_row(const msgpack_object *object, size_t i)
 {
 	struct qp_reader reader = qp_reader_of(object);
-	struct qa_class_stats expected = row_at(i);
+	struct qa_class_stats expected = made_up_row(i);
 	struct qp_class row;
 
 	qp_read_class(&reader, &row);
@@ -297,7 +193,7 @@ static void test_stats_rows(void **state)
 	assert_row(&rows[2], 4);
 	qp_message_finish(&answer);
 
-	row_count = 0;
+	made_up.row_count = 0;
 	reader = ask_stats(3, true, true);
 	qp_read_array(&reader, "classes", &elements);
 	assert_null(reader.bad);
@@ -312,7 +208,7 @@ static void test_too_many_rows(void **state)
 	static const size_t counts[] = {1500, 100000};
 
 	for (size_t i = 0; i < COUNT(counts); i++) {
-		row_count = counts[i];
+		made_up.row_count = counts[i];
 		ask_stats(9, true, true);
 		assert_string_equal(error_code, "failed");
 		qp_message_finish(&answer);
@@ -369,17 +265,17 @@ static void test_trim(void **state)
 	for (size_t i = 0; i < QP_TRIM_PAIRS; i++)
 		assert_int_equal(((uint64_t *)&trim)[i], 201 + i);
 	qp_message_finish(&answer);
-	assert_int_equal(trim_calls, 1);
+	assert_int_equal(made_up.trim_calls, 1);
 
-	assert_int_equal(trim_options.block_size, 0);
-	assert_int_equal(trim_options.keep_bytes, 0);
-	assert_string_equal(trim_pool, "(none)");
+	assert_int_equal(made_up.trim_options.block_size, 0);
+	assert_int_equal(made_up.trim_options.keep_bytes, 0);
+	assert_string_equal(made_up.trim_pool, "(none)");
 
-	trim_error = -EINVAL;
+	made_up.trim_error = -EINVAL;
 	assert_error(request, sizeof(request) - 1, 8, "bad_request");
-	trim_error = -EAGAIN;
+	made_up.trim_error = -EAGAIN;
 	assert_error(request, sizeof(request) - 1, 8, "failed");
-	trim_error = -ENOENT;
+	made_up.trim_error = -ENOENT;
 	assert_error(request, sizeof(request) - 1, 8, "no_class");
 }
 
@@ -394,16 +290,16 @@ static void test_trim_of_a_part(void **state)
 	answered(8);
 	assert_false(answer.has_error);
 	qp_message_finish(&answer);
-	assert_int_equal(trim_options.block_size, 24);
-	assert_int_equal(trim_options.keep_bytes, 4096);
-	assert_string_equal(trim_pool, "(none)");
+	assert_int_equal(made_up.trim_options.block_size, 24);
+	assert_int_equal(made_up.trim_options.keep_bytes, 4096);
+	assert_string_equal(made_up.trim_pool, "(none)");
 
 	assert_int_equal(give(of_pool, sizeof(of_pool) - 1), AGENT_ANSWER_GIVEN);
 	answered(9);
 	assert_false(answer.has_error);
 	qp_message_finish(&answer);
-	assert_int_equal(trim_options.block_size, 0);
-	assert_string_equal(trim_pool, "nodes");
+	assert_int_equal(made_up.trim_options.block_size, 0);
+	assert_string_equal(made_up.trim_pool, "nodes");
 	assert_error("\x94\x00\x09\xa4trim\x81\xa4pool\x05", 15, 9, "bad_request");
 }
 
@@ -420,7 +316,7 @@ static void test_bad_requests(void **state)
 		     19, 2, "bad_request");
 	assert_error("\x94\x00\x02\xa5stats\x05", 10, 2, "bad_request");
 	assert_error("\x94\x00\xce\xff\xff\xff\xff\xa4trim\x92\x80\x80", 15, UINT32_MAX, "bad_request");
-	assert_int_equal(trim_calls + stats_calls, 0);
+	assert_int_equal(made_up.trim_calls + made_up.stats_calls, 0);
 }
 
 static void test_what_needs_no_answer(void **state)
@@ -434,7 +330,7 @@ static void test_what_needs_no_answer(void **state)
 	assert_int_equal(give("\x93\x02\xa4trim\x80", 8), AGENT_ANSWER_NONE);
 	assert_int_equal(give("\x94\x05\x00\xa4trim\x80", 9), AGENT_ANSWER_DROP);
 	assert_int_equal(give("\x93\x01\x02\x03", 4), AGENT_ANSWER_DROP);
-	assert_int_equal(trim_calls, 0);
+	assert_int_equal(made_up.trim_calls, 0);
 }
 
 int main(void)
