@@ -44,10 +44,11 @@ static json_t *json_from_object(const msgpack_object *object)
 }
 
 struct health {
-	char version[64];
+	char version[64], read_group[QP_NAME_BYTES + 1], admin_group[QP_NAME_BYTES + 1];
 	uint64_t pid, uptime_s, rss_bytes, cpu_us, targets, silent_targets, clients, users, before_hello;
 	uint64_t watches, trims, trim_bytes, history_bytes, dropped_peers, dropped_notifications, questions;
-	bool is_short, records_all;
+	uint64_t http_requests, http_refused, http_connections;
+	bool is_short, records_all, http_on, http_allows_trim;
 };
 
 static void health_read(struct qp_reader *reader, struct health *health)
@@ -71,6 +72,13 @@ static void health_read(struct qp_reader *reader, struct health *health)
 	health->dropped_notifications = qp_read_u64(reader, "dropped_notifications");
 	health->is_short = qp_read_bool(reader, "is_short_of_descriptors");
 	health->records_all = qp_read_bool(reader, "records_all");
+	qp_read_string_or(reader, "read_group", health->read_group, sizeof(health->read_group), "");
+	qp_read_string_or(reader, "admin_group", health->admin_group, sizeof(health->admin_group), "");
+	health->http_on = qp_read_bool_or(reader, "http_on", false);
+	health->http_allows_trim = qp_read_bool_or(reader, "http_allows_trim", false);
+	health->http_requests = qp_read_u64_or(reader, "http_requests", 0);
+	health->http_refused = qp_read_u64_or(reader, "http_refused", 0);
+	health->http_connections = qp_read_u64_or(reader, "http_connections", 0);
 }
 
 static void print_own(const struct client *client, const struct health *health)
@@ -90,6 +98,22 @@ static void print_own(const struct client *client, const struct health *health)
 	printf("  time     %s of processor\n", cpu);
 }
 
+/* Who may more than see and trim their own. */
+static void print_access(const struct health *health)
+{
+	char readers[4 * QP_NAME_BYTES + 1], admins[4 * QP_NAME_BYTES + 1];
+
+	text_escape(readers, sizeof(readers), health->read_group);
+	text_escape(admins, sizeof(admins), health->admin_group);
+	fputs("  access   root", stdout);
+	if (admins[0])
+		printf(" and group %s", admins);
+	fputs(admins[0] ? " see and trim all" : " sees and trims all", stdout);
+	if (readers[0])
+		printf("; group %s sees all", readers);
+	puts("");
+}
+
 static void print(const struct client *client, const struct health *health)
 {
 	char trimmed[SIZE_TEXT];
@@ -104,6 +128,11 @@ static void print(const struct client *client, const struct health *health)
 	printf("  trims    %" PRIu64 ", %s returned\n", health->trims, trimmed);
 	printf("  dropped  %" PRIu64 " peers for a fault, %" PRIu64 " notifications for slow readers\n",
 	       health->dropped_peers, health->dropped_notifications);
+	print_access(health);
+	if (health->http_on)
+		printf("  http     %" PRIu64 " connections, %" PRIu64 " requests, %" PRIu64 " refused; trims are %s\n",
+		       health->http_connections, health->http_requests, health->http_refused,
+		       health->http_allows_trim ? "allowed" : "off");
 	if (health->is_short)
 		printf("  NO CONNECTION CAN BE ACCEPTED: qad is out of descriptors; raise LimitNOFILE= or ulimit -n\n");
 }

@@ -16,6 +16,7 @@
 struct access {
 	bool has_read_group, has_admin_group;
 	gid_t read_group, admin_group;
+	const char *read_name, *admin_name; /* as qad was told them; NULL: no such group */
 };
 
 /* What one client may, found when it says hello. */

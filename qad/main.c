@@ -29,18 +29,16 @@ static const char help[] = "Usage: qad [OPTION]...\n"
 			   "      --history            record figures of all targets, not only of those watched\n"
 			   "      --limit NAME=VALUE   change a limit; '--limit help' lists them\n"
 			   "  -v, --verbose            log targets that come and go; twice: clients too\n"
-			   "      --help               show this help\n"
-			   "      --version            show the version\n"
+			   "  -h, --help               show this help\n"
+			   "  -V, --version            show the version\n"
 			   "\n"
 			   "Exit status: 0 ended by a signal; 64 wrong usage; 67 no such user or group; 69 another\n"
-			   "program is listening there, or there is no HTTP in this qad; 71 the system refused\n"
-			   "something; 73 the socket can not be made; 77 it may not become that user; 78 the token\n"
+			   "program is listening there, or there is no HTTP in this qad; 71 memory or descriptors\n"
+			   "are out; 73 the socket can not be made; 77 it may not become that user; 78 the token\n"
 			   "file is no good.\n";
 
 enum {
-	OPTION_HELP = 256,
-	OPTION_VERSION,
-	OPTION_READ_GROUP,
+	OPTION_READ_GROUP = 256,
 	OPTION_ADMIN_GROUP,
 	OPTION_HISTORY,
 	OPTION_HTTP,
@@ -65,8 +63,8 @@ static const struct option long_options[] = {
 	{"http-token-file", required_argument, NULL, OPTION_HTTP_TOKEN},
 	{"limit", required_argument, NULL, OPTION_LIMIT},
 	{"verbose", no_argument, NULL, 'v'},
-	{"help", no_argument, NULL, OPTION_HELP},
-	{"version", no_argument, NULL, OPTION_VERSION},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'V'},
 	{NULL, 0, NULL, 0},
 };
 
@@ -79,13 +77,14 @@ static int wrong_usage(const char *what, const char *value)
 	return EX_USAGE;
 }
 
-static int take_group(const char *name, bool *has_group, gid_t *group)
+static int take_group(const char *name, const char **kept, bool *has_group, gid_t *group)
 {
 	if (access_find_group(name, group) != 0) {
 		fprintf(stderr, "qad: there is no group \"%s\" (see getent group)\n", name);
 		return EX_NOUSER;
 	}
 	*has_group = true;
+	*kept = name;
 	return GO_ON;
 }
 
@@ -166,9 +165,9 @@ static int take_option(int option, struct server_options *options)
 	case 's':
 		return take_socket(&options->address, optarg);
 	case OPTION_READ_GROUP:
-		return take_group(optarg, &access->has_read_group, &access->read_group);
+		return take_group(optarg, &access->read_name, &access->has_read_group, &access->read_group);
 	case OPTION_ADMIN_GROUP:
-		return take_group(optarg, &access->has_admin_group, &access->admin_group);
+		return take_group(optarg, &access->admin_name, &access->has_admin_group, &access->admin_group);
 	case OPTION_USER:
 		return take_user(&options->user, optarg);
 	case OPTION_HISTORY:
@@ -193,10 +192,10 @@ static int take_option(int option, struct server_options *options)
 		if (options->level < LOG_LEVEL_DEBUG)
 			options->level++;
 		return GO_ON;
-	case OPTION_HELP:
+	case 'h':
 		fputs(help, stdout);
 		return EX_OK;
-	case OPTION_VERSION:
+	case 'V':
 		puts("qad " QA_VERSION_TEXT);
 		return EX_OK;
 	default: /* getopt_long has said what is wrong */
@@ -210,7 +209,7 @@ static int take_command_line(int argc, char **argv, struct server_options *optio
 {
 	int option;
 
-	while ((option = getopt_long(argc, argv, "s:v", long_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "s:vhV", long_options, NULL)) != -1) {
 		int status = take_option(option, options);
 		if (status != GO_ON)
 			return status;
@@ -271,7 +270,10 @@ int main(int argc, char **argv)
 	options.socket = manager_take_socket(&handed_over);
 	open_standard_descriptors();
 	if (options.socket < -1)
-		return wrong_usage("LISTEN_FDS must be one Unix stream socket that listens", "");
+		return wrong_usage(
+			"LISTEN_FDS must be one Unix stream socket that listens: look at ListenStream= of the "
+			"socket's unit",
+			"");
 	status = take_command_line(argc, argv, &options);
 	if (status != GO_ON)
 		return status;

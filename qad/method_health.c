@@ -1,9 +1,12 @@
 /*
  * health: how qad itself is. Anybody who may connect may ask; it tells nothing about single targets.
  */
+#include <string.h>
+
 #include "describe.h"
 #include "health.h"
 #include "methods.h"
+#include "text.h"
 #include "write.h"
 
 static void write_limits(struct qp_buffer *out, const struct limits *limits)
@@ -18,14 +21,25 @@ static void write_limits(struct qp_buffer *out, const struct limits *limits)
 		qp_write_key_u64(out, name, value);
 }
 
+/* As the command line has it, made UTF-8; empty: none. */
+static void write_group(struct qp_buffer *out, const char *key, const char *name)
+{
+	char text[QP_NAME_BYTES + 1];
+
+	text_copy(text, sizeof(text), name != NULL ? name : "", name != NULL ? strlen(name) : 0);
+	qp_write_key_string(out, key, text);
+}
+
 void describe_health(struct qp_buffer *out, const struct service *service)
 {
 	const struct health_key *key;
 	struct health health;
 
 	health_gather(service, &health);
-	qp_write_map(out, (uint32_t)health_keys() + 2);
+	qp_write_map(out, (uint32_t)health_keys() + 4);
 	qp_write_key_string(out, "version", QA_VERSION_TEXT);
+	write_group(out, "read_group", service->access.read_name);
+	write_group(out, "admin_group", service->access.admin_name);
 	for (size_t i = 0; (key = health_key_at(i)) != NULL; i++) {
 		if (key->is_bool)
 			qp_write_key_bool(out, key->name, health_value(&health, key) != 0);

@@ -30,6 +30,32 @@ def test_health_for_people_and_as_json(qad, doc, qactl):
     assert health["pid"] == qad.pid and health["targets"] == 1 and health["limits"]["trim_ms"] == 30_000
 
 
+def test_health_tells_who_may_and_what_http_does(qad_factory, qactl):
+    qad = qad_factory().start()
+    assert "  access   root sees and trims all\n" in qactl("health").out and "http  " not in qactl("health").out
+    assert qactl("health", "--json").json["read_group"] == ""
+    qad.stop()
+    qad.start("--read-group", "root", "--admin-group", "4002", "--http", "127.0.0.1:0")
+    text = qactl("health").out
+    assert "  access   root and group 4002 see and trim all; group root sees all\n" in text
+    assert "  http     0 connections, 0 requests, 0 refused; trims are off\n" in text
+    health = qactl("health", "--json").json
+    assert (health["read_group"], health["admin_group"]) == ("root", "4002")
+
+
+def test_doctor_of_a_target_that_holds_nothing(target, qad, qactl):
+    idle = target()
+    wait_until(lambda: qactl("trim", idle.pid).code == 0, what="the target in qad")
+    wait_until(lambda: "holds nothing" in qactl("doctor", idle.pid).out, what="nothing to be held")
+
+
+@pytest.mark.parametrize("words", [["watch", "--interval", "0.01"], ["stats", "doc", "0.01"],
+                                   ["record", "-o", "-", "--interval", "0.01", "doc"]])
+def test_an_interval_that_is_too_short_is_wrong_usage(doc, qactl, words):
+    result = qactl(*words)
+    assert result.code == 64 and 'qad takes no interval of 0.01 s: "interval_ms" is from 100 to' in result.err, result
+
+
 def test_doctor_says_what_and_why(doc, qactl):
     result = qactl("doctor", "doc")
     assert result.code == 0, result

@@ -248,6 +248,7 @@ def test_help_and_version():
         assert word in help_text.stdout
     version = run_qad("--version")
     assert version.returncode == 0 and version.stdout.startswith("qad ")
+    assert run_qad("-h").stdout == help_text.stdout and run_qad("-V").stdout == version.stdout
 
 
 @pytest.mark.parametrize("arguments", [["--nonsense"], ["extra"], ["--socket"], ["--socket", ""]])
