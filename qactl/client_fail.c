@@ -50,8 +50,10 @@ static int fail_unreachable(const struct client *client)
 	else if (client->is_address_chosen)
 		fprintf(stderr, "QAD_SOCKET names that address. Start qad with the same QAD_SOCKET, or unset it.\n");
 	else
-		fprintf(stderr, "Start it with 'qad' for your own programs, or as root for those of all users;\n"
-				"if it listens elsewhere, name its socket with --socket PATH or QAD_SOCKET.\n");
+		fprintf(stderr,
+			"Start it with 'qad' for your own programs, or as root for those of all users (with systemd:\n"
+			"systemctl start qad.socket); if it listens elsewhere, name its socket with --socket PATH or "
+			"QAD_SOCKET.\n");
 	return EX_UNAVAILABLE;
 }
 

@@ -154,8 +154,9 @@ const struct command command_stats = {
 	.summary = "show what one program holds, by size class",
 	.description = "Shows what a target holds: in total, and for each size class that has pages.\n"
 		       "TARGET is a pid, a command name or a QA_NAME. A number is always a pid.\n"
-		       "With INTERVAL, in seconds: a line as often as that, COUNT times or until the target\n"
-		       "ends or Ctrl-C; ALLOC/S and FREE/S are of the time since the line before.\n"
+		       "With INTERVAL, in seconds, 0.1 or more: a line as often as that, COUNT times or\n"
+		       "until the target ends or Ctrl-C; ALLOC/S and FREE/S are of the time since the line\n"
+		       "before. --csv and --classes are for this form only.\n"
 		       "\n"
 		       "held = used + cached. The parts of cached:\n"
 		       "  thread   free blocks in caches of threads, and on the way between threads\n"

@@ -76,6 +76,10 @@ static void print_cached(FILE *out, const struct qp_totals *totals)
 {
 	char held[SIZE_TEXT], used[SIZE_TEXT], cached[SIZE_TEXT], percent[SIZE_TEXT], what[128];
 
+	if (totals->held_bytes == 0) {
+		fputs("It holds nothing of the system's memory through libqa now.\n", out);
+		return;
+	}
 	size_format(totals->held_bytes, held, sizeof(held));
 	size_format(totals->used_bytes, used, sizeof(used));
 	size_format(totals->cached_bytes, cached, sizeof(cached));

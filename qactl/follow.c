@@ -11,6 +11,7 @@
 #include "answer.h"
 #include "output.h"
 #include "stop.h"
+#include "text.h"
 #include "write.h"
 
 enum { DEFAULT_INTERVAL_MS = 1000 };
@@ -47,9 +48,27 @@ static const struct resolve_match *match_of_pid(const struct resolve_result *tar
 	return NULL;
 }
 
+/* What is asked is right but for its interval: the shortest is a limit of qad's. */
+static bool is_refused_interval(const struct qp_message *message, char *text, size_t text_bytes)
+{
+	struct qp_reader reader = qp_reader_of(&message->body);
+	char code[32], raw[256];
+
+	qp_read_string_or(&reader, "code", code, sizeof(code), "");
+	qp_read_string_or(&reader, "message", raw, sizeof(raw), "");
+	text_escape(text, text_bytes, raw);
+	return message->has_error && strcmp(code, "bad_request") == 0;
+}
+
 static int take_response(struct following *following, const struct qp_message *message)
 {
 	const struct resolve_result *targets = following->follow->targets;
+	char text[512];
+
+	if (is_refused_interval(message, text, sizeof(text))) {
+		output_say("qad takes no interval of %g s: %s", (double)following->interval_ms / 1000, text);
+		return EX_USAGE;
+	}
 	size_t index = message->id - following->first_id;
 	int status = answer_check(message, targets && index < targets->count ? targets->matches[index].who : NULL);
 

@@ -210,6 +210,11 @@ static void print_options(FILE *out, unsigned options)
 	}
 }
 
+static bool is_optional(const struct command *command)
+{
+	return command->target_optional_with != 0 || command->is_target_optional;
+}
+
 void options_print_help(FILE *out)
 {
 	fputs("Usage: qactl [OPTION]... COMMAND [TARGET]\n"
@@ -221,7 +226,8 @@ void options_print_help(FILE *out)
 
 		if (commands[i]->is_internal)
 			continue;
-		snprintf(usage, sizeof(usage), "%s %s", commands[i]->name, commands[i]->operand);
+		snprintf(usage, sizeof(usage), is_optional(commands[i]) ? "%s [%s]" : "%s %s", commands[i]->name,
+			 commands[i]->operand);
 		fprintf(out, "  %-18s  %s\n", usage, commands[i]->summary);
 	}
 	fprintf(out, "  %-18s  %s\n", "help [COMMAND]", "show this help, or that of a command");
@@ -238,11 +244,9 @@ void options_print_help(FILE *out)
 
 void options_print_command_help(FILE *out, const struct command *command)
 {
-	bool optional = command->target_optional_with != 0 || command->is_target_optional;
-
 	fprintf(out, "Usage: qactl %s [OPTION]...", command->name);
 	if (command_takes_target(command))
-		fprintf(out, optional ? " [%s]" : " %s", command->operand);
+		fprintf(out, is_optional(command) ? " [%s]" : " %s", command->operand);
 	fprintf(out, "%s\n%s\nOptions:\n", command->rest ? command->rest : "", command->description);
 	print_options(out, command->options | (OPTIONS_GLOBAL & ~OPTION_VERSION));
 }
