@@ -14,7 +14,7 @@ enum qp_frame {
 	QP_FRAME_WHOLE = 1,  /* *size_bytes is the frame's size */
 	QP_FRAME_PART = 0,   /* more bytes are needed; *size_bytes is the least that the frame will have */
 	QP_FRAME_BAD = -1,   /* not MessagePack, an extension type, or not an array of 3 or 4 elements */
-	QP_FRAME_SHAPE = -2, /* deeper, longer or wider than the limits allow */
+	QP_FRAME_SHAPE = -2, /* deeper, longer or wider than the limits allow, or with more values */
 	QP_FRAME_LARGE = -3, /* already more than max_bytes, or sure to become so */
 };
 

@@ -17,6 +17,7 @@
 #define QP_ARRAY_ELEMENTS 4096u
 #define QP_MAP_PAIRS 256u
 #define QP_STRING_BYTES 4096u
+#define QP_VALUES 262144u /* in a frame: 4,096 rows of whatever there is, and some milliseconds to decode at most */
 
 #define QP_CONNECTIONS 8192u
 #define QP_CONNECTIONS_OF_UID 1024u

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "list.h"
@@ -20,6 +21,7 @@ struct account {
 	size_t references;  /* connections, also those before hello, and bodies */
 	size_t connections; /* after hello */
 	size_t memory_bytes;
+	uint64_t turn_round, turn_ns; /* of turn.c */
 };
 
 struct accounts {

@@ -3,6 +3,8 @@
  * an idle connection has no buffer. Only the rest of a frame that is not whole moves to the peer. The scan tells
  * how many bytes such a frame needs at least; until they are here it is not scanned again, so that a peer that
  * sends byte by byte does not make qad scan a megabyte for each.
+ *
+ * A peer whose turn is over (turn.h) may have whole frames left; those are kept too, and handled when it goes on.
  */
 #include "peer.h"
 
@@ -70,6 +72,7 @@ static void on_closed(uv_handle_t *handle)
 static void begin_close(struct peer *peer)
 {
 	peer->closing = true;
+	turn_forget(&peer->turn);
 	leave_before_hello(peer);
 	if (peer->role != PEER_NEW)
 		peer->account->connections--;
@@ -109,7 +112,10 @@ static void handle_frame(struct peer *peer, const uint8_t *frame, size_t bytes)
 	qp_message_finish(&message);
 }
 
-/* Handles whole frames from the front. Returns how many bytes they had; the peer may be closing then. */
+/*
+ * Handles whole frames from the front, until the turn is over. Returns how many bytes they had; the peer may be closing
+ * then.
+ */
 static size_t handle_frames(struct peer *peer, const uint8_t *data, size_t bytes)
 {
 	size_t offset = 0;
@@ -133,6 +139,9 @@ static size_t handle_frames(struct peer *peer, const uint8_t *data, size_t bytes
 		}
 		handle_frame(peer, data + offset, size);
 		offset += size;
+		peer->in_needs_bytes = 1;
+		if (turn_is_over(&peer->turn))
+			break;
 	}
 	return offset;
 }
@@ -149,6 +158,15 @@ static void keep(struct peer *peer, const uint8_t *data, size_t bytes)
 		peer_drop(peer, "too much waits for this user");
 }
 
+static void handle_kept(struct peer *peer)
+{
+	qp_buffer_consume(&peer->in, handle_frames(peer, peer->in.data, peer->in.used_bytes));
+	if (peer->in.used_bytes == 0) {
+		qp_buffer_finish(&peer->in);
+		charge_input(peer);
+	}
+}
+
 static void take_bytes(struct peer *peer, const uint8_t *data, size_t bytes)
 {
 	if (peer->in.used_bytes == 0) {
@@ -160,13 +178,8 @@ static void take_bytes(struct peer *peer, const uint8_t *data, size_t bytes)
 	}
 
 	keep(peer, data, bytes);
-	if (peer->closing || peer->in.used_bytes < peer->in_needs_bytes)
-		return;
-	qp_buffer_consume(&peer->in, handle_frames(peer, peer->in.data, peer->in.used_bytes));
-	if (peer->in.used_bytes == 0) {
-		qp_buffer_finish(&peer->in);
-		charge_input(peer);
-	}
+	if (!peer->closing && peer->in.used_bytes >= peer->in_needs_bytes)
+		handle_kept(peer);
 }
 
 static void on_alloc(uv_handle_t *handle, size_t suggested_bytes, uv_buf_t *buffer)
@@ -181,10 +194,29 @@ static void on_read(uv_stream_t *stream, ssize_t bytes, const uv_buf_t *buffer)
 {
 	struct peer *peer = stream->data;
 
-	if (bytes > 0)
-		take_bytes(peer, (const uint8_t *)buffer->base, (size_t)bytes);
-	else if (bytes < 0)
+	if (bytes < 0)
 		peer_end(peer, bytes == UV_EOF ? "it closed the connection" : uv_strerror((int)bytes));
+	if (bytes <= 0)
+		return;
+	turn_begin(&peer->turn);
+	take_bytes(peer, (const uint8_t *)buffer->base, (size_t)bytes);
+	if (!peer->closing && turn_end(&peer->peers->turns, &peer->turn))
+		uv_read_stop(stream);
+}
+
+/* It has rested. */
+static void go_on(struct turn *turn)
+{
+	struct peer *peer = LIST_OWNER(turn, struct peer, turn);
+
+	turn_begin(turn);
+	if (peer->in.used_bytes > 0 && peer->in.used_bytes >= peer->in_needs_bytes)
+		handle_kept(peer);
+	if (peer->closing || turn_end(&peer->peers->turns, turn))
+		return;
+	int error = uv_read_start((uv_stream_t *)&peer->pipe, on_alloc, on_read);
+	if (error != 0)
+		peer_drop(peer, uv_strerror(error));
 }
 
 static void on_hello_due(struct deadline_queue *queue, struct deadline *entry)
@@ -220,6 +252,7 @@ int peer_create(struct peers *peers, int socket)
 	peer->socket = socket;
 	qp_buffer_init(&peer->in, peers->limits->hello_bytes);
 	deadline_init(&peer->hello_deadline);
+	turn_init(&peer->turn, peer->account);
 	uv_pipe_init(peers->loop, &peer->pipe, 0);
 	peer->pipe.data = peer;
 	list_append(&peers->all, &peer->link);
@@ -254,6 +287,7 @@ int peers_init(struct peers *peers, uv_loop_t *loop, struct log *log, const stru
 	list_init(&peers->all);
 	accounts_init(&peers->accounts, limits->memory_of_user_bytes);
 	deadline_queue_init(&peers->hello_deadlines, loop, limits->hello_ms, on_hello_due);
+	turns_init(&peers->turns, loop, go_on);
 	return 0;
 }
 
@@ -262,6 +296,7 @@ void peers_close(struct peers *peers, const char *reason)
 	for (struct list *link = peers->all.next; link != &peers->all; link = link->next)
 		peer_end(LIST_OWNER(link, struct peer, link), reason);
 	deadline_queue_close(&peers->hello_deadlines);
+	turns_close(&peers->turns);
 }
 
 void peers_finish(struct peers *peers)

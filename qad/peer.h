@@ -24,6 +24,7 @@
 #include "log.h"
 #include "process.h"
 #include "read.h"
+#include "turn.h"
 
 enum peer_role { PEER_NEW, PEER_CLIENT, PEER_TARGET };
 
@@ -53,6 +54,7 @@ struct peers {
 	bool is_short; /* of descriptors, says listen.c */
 	struct accounts accounts;
 	struct deadline_queue hello_deadlines;
+	struct turns turns;
 	uint64_t dropped; /* peers, for a fault of theirs */
 	char *read_area;  /* a read goes here first; only a part of a frame is kept in the peer */
 };
@@ -67,8 +69,9 @@ struct peer {
 	int socket;
 	bool closing;
 	struct deadline hello_deadline;
-	struct qp_buffer in;   /* the part of a frame that came; without memory otherwise */
-	size_t in_needs_bytes; /* the frame is not whole before that many */
+	struct turn turn;
+	struct qp_buffer in; /* the part of a frame that came, or what its turn had no time for; else without memory */
+	size_t in_needs_bytes; /* there is no whole frame before that many */
 	size_t charged_bytes;  /* to the account, for in */
 	void *user;            /* of the layer above: struct client or struct target once it has a role */
 };

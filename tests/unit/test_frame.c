@@ -244,6 +244,42 @@ static void test_depth_at_and_above_limit(void **state)
 	}
 }
 
+/* Arrays of small integers in an array, so that the frame has just so many values. Returns its size. */
+static size_t frame_of_values(uint8_t *frame, size_t values)
+{
+	size_t left = values - 4 - 64; /* the frame, its three elements, and the inner arrays */
+	size_t bytes = frame_around(frame, "\xdc\x00\x40", 3);
+
+	for (int i = 0; i < 64; i++) {
+		size_t count = i < 63 ? QP_ARRAY_ELEMENTS : left;
+
+		frame[bytes++] = 0xdc;
+		frame[bytes++] = (uint8_t)(count >> 8);
+		frame[bytes++] = (uint8_t)count;
+		memset(frame + bytes, 0x05, count);
+		bytes += count;
+		left -= count;
+	}
+	return bytes;
+}
+
+static void test_values_of_a_frame(void **state)
+{
+	(void)state;
+	uint8_t *frame = malloc(2 * QP_VALUES);
+	size_t bytes, last = (QP_VALUES - 4 - 64) % QP_ARRAY_ELEMENTS;
+
+	assert_non_null(frame);
+	bytes = frame_of_values(frame, QP_VALUES);
+	assert_int_equal(scan(frame, bytes), QP_FRAME_WHOLE);
+	bytes = frame_of_values(frame, QP_VALUES + 1);
+	assert_int_equal(scan(frame, bytes), QP_FRAME_SHAPE);
+	/* At the claim, before its bytes arrive. */
+	assert_int_equal(scan(frame, bytes - last - 1), QP_FRAME_SHAPE);
+	assert_int_equal(scan(frame, bytes - last - 2), QP_FRAME_PART);
+	free(frame);
+}
+
 /* What must become too large is refused at the claim, before its bytes arrive. */
 static void test_claim_above_max_bytes(void **state)
 {
@@ -343,6 +379,7 @@ int main(void)
 		cmocka_unit_test(test_four_billion),
 		cmocka_unit_test(test_lengths_at_and_above_limits),
 		cmocka_unit_test(test_depth_at_and_above_limit),
+		cmocka_unit_test(test_values_of_a_frame),
 		cmocka_unit_test(test_claim_above_max_bytes),
 		cmocka_unit_test(test_byte_by_byte_needs_few_scans),
 		cmocka_unit_test(test_whole_is_decodable),
