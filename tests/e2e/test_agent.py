@@ -193,14 +193,17 @@ def test_a_server_of_another_user_is_not_trusted(server_at, socket_dir, target):
     read_end, write_end = os.pipe()
     child = os.fork()
     if child == 0:
-        os.close(read_end)
-        if is_root:
-            os.setuid(65534)
-        server.listener.listen(16)  # its credentials are those of who calls listen
-        os.write(write_end, b"x")
-        server.accept()
-        data = server.peers[0].socket.recv(1)
-        os._exit(0 if data == (b"" if is_root else b"\x94") else 1)
+        code = 2  # of one that fails: it must not go on with the other tests
+        try:
+            os.close(read_end)
+            if is_root:
+                os.setuid(65534)
+            server.listener.listen(16)  # its credentials are those of who calls listen
+            os.write(write_end, b"x")
+            server.accept()
+            code = 0 if server.peers[0].socket.recv(1) == (b"" if is_root else b"\x94") else 1
+        finally:
+            os._exit(code)
     os.close(write_end)
     assert os.read(read_end, 1) == b"x"
     os.close(read_end)

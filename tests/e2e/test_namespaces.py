@@ -136,8 +136,10 @@ def test_a_child_on_its_parents_socket_speaks_for_the_parent_only(qad):
     parent = wire.FakeTarget(qad.socket_path, name="parent")
     pid = os.fork()
     if pid == 0:
-        parent.connection.send([0, 77, "hello", {"protocol": 1, "role": "target", "name": "child", "pid": os.getpid()}])
-        os._exit(0)
+        try:
+            parent.connection.send([0, 77, "hello", {"protocol": 1, "role": "target", "name": "child", "pid": os.getpid()}])
+        finally:
+            os._exit(0)
     os.waitpid(pid, 0)
     try:
         kind, number, error, _ = parent.connection.receive()

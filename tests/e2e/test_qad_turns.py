@@ -7,7 +7,8 @@ import msgpack
 import pytest
 
 import wire
-from conftest import stop_process, targets_of, wait_until
+from harness import stop_process, wait_until
+from programs import targets_of
 
 COUNT = 16_384
 
