@@ -17,6 +17,7 @@
 #include "check.h"
 #include "fatal.h"
 #include "heap.h"
+#include "init.h"
 #include "large.h"
 #include "shared.h"
 #include "size_class.h"
@@ -164,11 +165,20 @@ static void *refill_from_pages(struct heap *heap, unsigned size_class, uint32_t 
 	return block;
 }
 
+/* The thread has no heap, or a drainer has it. */
+static __attribute__((noinline)) void *alloc_outside(unsigned size_class)
+{
+	/* Perhaps the first allocation of all: libqa starts here. */
+	if (!heap_if_any() && init_ensure() && heap_current())
+		return qa_alloc_slow_(size_class);
+	return check_is_on ? check_alloc(size_class) : shared_take_direct(size_class);
+}
+
 void *qa_alloc_slow_(unsigned size_class)
 {
 	struct heap *heap = heap_current();
 	if (!heap || !heap_enter(heap))
-		return check_is_on ? check_alloc(size_class) : shared_take_direct(size_class);
+		return alloc_outside(size_class);
 	struct surplus surplus = {0};
 	struct heap_content left = {0};
 	if (!heap->fast.caches[size_class].head)

@@ -26,7 +26,7 @@
 #include "shared.h"
 #include "space.h"
 #include "transfer.h"
-#include "trim.h"
+#include "trim_lock.h"
 
 static void resume_heaps(void)
 {

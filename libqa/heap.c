@@ -11,7 +11,6 @@
 #include <sched.h>
 
 #include "check.h"
-#include "init.h"
 #include "meta.h"
 #include "options.h"
 #include "os.h"
@@ -42,9 +41,9 @@ static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct heap *idle_heaps;
 static atomic_uint owners; /* heaps that have one */
 static pthread_key_t end_key;
-/* Written once, before any heap is made. */
-static bool has_caches;
+/* Written once, before any heap is made: cache_bytes, then whether there are heaps at all. */
 static uint64_t cache_bytes;
+static atomic_bool has_caches;
 
 void heap_lock(void)
 {
@@ -144,7 +143,9 @@ static void thread_end(void *heap)
 void heap_init(void)
 {
 	cache_bytes = options_thread_cache_bytes();
-	has_caches = cache_bytes > 0 && !check_is_on && pthread_key_create(&end_key, thread_end) == 0;
+	bool is_possible = cache_bytes > 0 && !check_is_on && pthread_key_create(&end_key, thread_end) == 0;
+	/* release: pairs with the acquire in heap_current; the bytes and the key are seen */
+	atomic_store_explicit(&has_caches, is_possible, memory_order_release);
 }
 
 struct heap *heap_current(void)
@@ -152,7 +153,7 @@ struct heap *heap_current(void)
 	struct heap *heap = heap_if_any();
 	if (QA_LIKELY_(heap != NULL))
 		return heap;
-	if (is_ended || !init_ensure() || !has_caches)
+	if (is_ended || !atomic_load_explicit(&has_caches, memory_order_acquire))
 		return NULL;
 	int saved = errno;
 	heap = heap_adopt();

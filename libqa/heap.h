@@ -42,7 +42,10 @@ struct heap {
 	atomic_bool is_flush_wanted; /* no barrier here: the owner is asked to empty it at its next miss */
 };
 
-/* This thread's heap; makes or adopts one. NULL: no memory, no caches wanted, or the thread is past its end. */
+/*
+ * This thread's heap; makes or adopts one. NULL: no memory, no caches wanted, the thread is past its end, or libqa has
+ * not started (init.h).
+ */
 struct heap *heap_current(void);
 
 /* Whether this thread has a heap already, without making one. */

@@ -11,7 +11,7 @@
 #include "shared.h"
 #include "size_class.h"
 #include "space.h"
-#include "trim.h"
+#include "trim_lock.h"
 
 /* Where each class has its row; NULL: it has none. */
 struct rows {

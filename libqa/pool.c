@@ -17,8 +17,8 @@
 #include "shared.h"
 #include "size_class.h"
 #include "space.h"
-#include "stats.h"
-#include "trim.h"
+#include "stats_class.h"
+#include "trim_lock.h"
 
 enum { POOL_ALIGN_MAX = 4096, POOL_ALIGN_MIN = 8 };
 

@@ -44,7 +44,7 @@ uint32_t space_page_size_bytes(void)
 void space_init(uint32_t page_size_bytes)
 {
 	space.page_size_bytes = page_size_bytes;
-	space.chunk_bytes = page_size_bytes > CHUNK_BYTES_MIN ? page_size_bytes : CHUNK_BYTES_MIN;
+	space.chunk_bytes = page_size_bytes > SPACE_CHUNK_BYTES ? page_size_bytes : SPACE_CHUNK_BYTES;
 	space.chunk_units = (uint32_t)(space.chunk_bytes / page_size_bytes);
 }
 

@@ -15,6 +15,10 @@
 #include "page.h"
 #include "returns.h"
 
+/* A chunk has this many bytes, or one unit of page_size if that is more; and so many words for a bit per unit. */
+enum { SPACE_CHUNK_BYTES = 2 << 20, SPACE_UNIT_BYTES_MIN = 4 << 10 };
+enum { SPACE_CHUNK_WORDS = SPACE_CHUNK_BYTES / SPACE_UNIT_BYTES_MIN / 64 };
+
 void space_init(uint32_t page_size_bytes);
 uint32_t space_page_size_bytes(void);
 

@@ -13,9 +13,9 @@
 
 #include "page.h"
 #include "qa.h"
+#include "space.h"
 
-enum { CHUNK_BYTES_MIN = 2 << 20, UNIT_BYTES_MIN = 4 << 10 };
-enum { CHUNK_UNITS_MAX = CHUNK_BYTES_MIN / UNIT_BYTES_MIN, WORDS = CHUNK_UNITS_MAX / 64, SPANS = 8 };
+enum { SPANS = 8 };
 
 struct chunk {
 	char *base;
@@ -25,8 +25,8 @@ struct chunk {
 	uint32_t clean_units;
 	uint32_t grains;   /* a bit for each grain that a page had since the chunk was mapped */
 	bool is_returning; /* likewise */
-	uint64_t clean[WORDS];
-	uint64_t returning[WORDS]; /* a trim works on them: not clean yet, not waiting any more */
+	uint64_t clean[SPACE_CHUNK_WORDS];
+	uint64_t returning[SPACE_CHUNK_WORDS]; /* a trim works on them: not clean yet, not waiting any more */
 };
 
 struct space {

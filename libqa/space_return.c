@@ -127,7 +127,7 @@ static unsigned run_of_returning(const struct chunk *chunk, unsigned *first)
 static bool detach_if_all_clean(struct chunk *chunk, uint64_t *returned_bytes)
 {
 	unsigned returning = 0;
-	for (unsigned i = 0; i < WORDS; i++)
+	for (unsigned i = 0; i < SPACE_CHUNK_WORDS; i++)
 		returning += (unsigned)__builtin_popcountll(chunk->returning[i]);
 	if (chunk->clean_units + returning < space.chunk_units)
 		return false;

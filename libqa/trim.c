@@ -3,10 +3,7 @@
  * then the pages that became empty go back to the OS. A heap is stopped only while its lists are unhooked, some hundred
  * instructions; the blocks are given to the pages after its owner may go on.
  */
-#include "trim.h"
-
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "bits.h"
@@ -19,39 +16,8 @@
 #include "shared.h"
 #include "size_class.h"
 #include "space.h"
-#include "stats.h"
-
-/*
- * A trim of gigabytes takes long, and fork and pools want the lock meanwhile. Who waits for it holds the place in front
- * of it, so that a trim that lets go between two pieces does not get it back before them.
- */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, place_in_front = PTHREAD_MUTEX_INITIALIZER;
-
-void trim_lock(void)
-{
-	pthread_mutex_lock(&place_in_front);
-	pthread_mutex_lock(&lock);
-	pthread_mutex_unlock(&place_in_front);
-}
-
-void trim_unlock(void)
-{
-	pthread_mutex_unlock(&lock);
-}
-
-void trim_unlock_in_child(void)
-{
-	pthread_mutex_init(&place_in_front, NULL); /* a thread of the parent may have had it */
-	trim_unlock();
-}
-
-void trim_give_way(void)
-{
-	trim_unlock();
-	trim_lock();
-}
-
-enum { CHUNK_UNITS_WORDS = 512 / 64 }; /* units of 4 KiB in a chunk of 2 MiB */
+#include "stats_class.h"
+#include "trim_lock.h"
 
 /* What a trim is about: one class, or all of them (0), and how much of it may go back at most. */
 struct scope {
@@ -97,7 +63,7 @@ static bool is_wanted(const struct scope *scope, const char *unit, uint64_t most
 static uint64_t return_chunk(const struct scope *scope, struct chunk *chunk, bool has_empty, uint64_t most_bytes)
 {
 	struct returns returns;
-	uint64_t walked[CHUNK_UNITS_WORDS] = {0}, returned_bytes = 0;
+	uint64_t walked[SPACE_CHUNK_WORDS] = {0}, returned_bytes = 0;
 	char *base = space_chunk_base(chunk);
 	uint32_t page_size = space_page_size_bytes();
 	returns_init(&returns, base);

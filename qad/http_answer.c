@@ -174,3 +174,15 @@ void http_fail_outcome(struct http_job *job, const struct target *target, enum a
 		status = MHD_HTTP_NOT_FOUND;
 	http_fail(job, status, code, message);
 }
+
+struct target *http_find_target(struct http_job *job)
+{
+	struct target *target = registry_find(&job->service->registry, job->wish.pid);
+	char message[64];
+
+	if (target != NULL && !target->peer->closing)
+		return target;
+	snprintf(message, sizeof(message), "no target has pid %d", (int)job->wish.pid);
+	http_fail(job, MHD_HTTP_NOT_FOUND, "no_target", message);
+	return NULL;
+}

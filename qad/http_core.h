@@ -63,7 +63,11 @@ struct http_request {
 	bool is_suspended;
 };
 
-/* http_server.c: the library has something to do that no descriptor tells. */
+/* http_loop.c: from init to close; start, 0 or a negative errno, when the library is there. */
+void http_loop_init(struct http *http);
+int http_loop_start(struct http *http);
+void http_loop_close(struct http *http);
+/* The library has something to do that no descriptor tells. */
 void http_wake(struct http *http);
 
 /* http_listen.c: 0 or a negative errno after a line in the log. */
@@ -96,7 +100,7 @@ const char *http_check(struct http *http, struct MHD_Connection *connection, uns
 /* HTTP_FOUND fills wish but for its parameters. */
 enum http_found { HTTP_FOUND, HTTP_NO_PATH, HTTP_NO_METHOD };
 enum http_found http_find_route(const char *path, const char *method, struct http_wish *wish);
-/* Reads the query; NULL, or what is wrong with it. */
+/* http_parameter.c: reads the query; NULL, or what is wrong with it. */
 const char *http_read_parameters(struct MHD_Connection *connection, struct http_wish *wish);
 
 /* http_job.c */
@@ -109,6 +113,8 @@ void http_jobs_close(struct http *http);
 struct http_job *http_job_for(struct http *http, struct http_request *request, const struct http_wish *wish);
 /* The request has sent its answer, or ended without. Again: does nothing. */
 void http_job_release(struct http_request *request);
+/* Takes over the response; NULL is the answer 503. */
+void http_job_answer(struct http_job *job, unsigned status, struct MHD_Response *response);
 
 /*
  * http_answer.c: responses with all headers; NULL without memory, or when answers have too much of it. Unchanged: what
@@ -117,8 +123,6 @@ void http_job_release(struct http_request *request);
 struct MHD_Response *http_make_unchanged(struct http *http, struct MHD_Response *known);
 /* An error as clients see it: JSON or text. */
 struct MHD_Response *http_make_error(struct http *http, bool is_api, const char *code, const char *message);
-/* Takes over the response; NULL is the answer 503. */
-void http_job_answer(struct http_job *job, unsigned status, struct MHD_Response *response);
 
 /* http_round.c */
 void http_round_init(struct http *http);

@@ -6,7 +6,6 @@
  * A target that went makes answers out of date at once. Where targets come and go all the time, an answer is given for
  * as long as it took to make ten of them a second and no more.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,16 +204,4 @@ void http_ask(struct http_job *job, struct target *target, enum question_kind ki
 	job->on_answer = on_answer_of_job;
 	job->waiter.on_answer = on_answer;
 	question_ask(&job->service->questions, target, kind, &job->waiter);
-}
-
-struct target *http_find_target(struct http_job *job)
-{
-	struct target *target = registry_find(&job->service->registry, job->wish.pid);
-	char message[64];
-
-	if (target != NULL && !target->peer->closing)
-		return target;
-	snprintf(message, sizeof(message), "no target has pid %d", (int)job->wish.pid);
-	http_fail(job, MHD_HTTP_NOT_FOUND, "no_target", message);
-	return NULL;
 }

@@ -1,7 +1,6 @@
 /*
- * libmicrohttpd on qad's own loop: it waits with an epoll of its own, whose descriptor the loop polls, and works only
- * when it is called. No thread, and nothing that blocks. What it has left to do at the end of a call is done after all
- * others had their turn, so that a busy reader does not keep the socket side waiting.
+ * The life of HTTP: its socket is opened before qad becomes another user, libmicrohttpd is started when qad serves, and
+ * at the end all goes in the opposite order. On the way between, http_loop.c has it.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -22,36 +21,6 @@ static void log_fault_of_library(void *closure, const char *format, va_list argu
 	vsnprintf(text, sizeof(text), format, arguments);
 	text[strcspn(text, "\n")] = '\0';
 	log_write(http->service->log, LOG_LEVEL_DEBUG, "HTTP: %s", text);
-}
-
-static void run(struct http *http);
-
-static void on_events(uv_poll_t *poll, int status, int events)
-{
-	(void)status;
-	(void)events;
-	run(poll->data);
-}
-
-static void on_timer(uv_timer_t *timer)
-{
-	run(timer->data);
-}
-
-static void run(struct http *http)
-{
-	MHD_UNSIGNED_LONG_LONG wait_ms;
-
-	MHD_run(http->daemon);
-	if (MHD_get_timeout(http->daemon, &wait_ms) == MHD_YES)
-		uv_timer_start(&http->timer, on_timer, wait_ms, 0);
-	else
-		uv_timer_stop(&http->timer);
-}
-
-void http_wake(struct http *http)
-{
-	uv_timer_start(&http->timer, on_timer, 0, 0);
 }
 
 static int start_library(struct http *http)
@@ -99,26 +68,16 @@ int http_create(struct service *service, const struct http_options *options, str
 /* What is there from now on is closed by http_close, whatever fails. */
 int http_start(struct http *http)
 {
-	uv_loop_t *loop = http->service->loop;
 	int error;
 
 	http_connections_init(http);
 	http_jobs_init(http);
 	http_round_init(http);
-	uv_timer_init(loop, &http->timer);
-	http->timer.data = http;
+	http_loop_init(http);
 	http->is_started = true;
 	error = start_library(http);
-	if (error == 0) {
-		const union MHD_DaemonInfo *info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-
-		error = uv_poll_init(loop, &http->poll, info->epoll_fd);
-		http->is_polling = error == 0;
-	}
-	if (error == 0) {
-		http->poll.data = http;
-		error = uv_poll_start(&http->poll, UV_READABLE, on_events);
-	}
+	if (error == 0)
+		error = http_loop_start(http);
 	if (error != 0) {
 		log_write(http->service->log, LOG_LEVEL_ERROR, "can not start HTTP: %s", strerror(-error));
 		return error;
@@ -136,12 +95,9 @@ void http_close(struct http *http)
 		return;
 	http_round_close(http);
 	http_jobs_close(http);
-	/* Before the descriptor that it polls is closed. */
-	if (http->is_polling)
-		uv_close((uv_handle_t *)&http->poll, NULL);
+	http_loop_close(http); /* before the descriptor that it polls is closed */
 	if (http->daemon != NULL)
 		MHD_stop_daemon(http->daemon);
-	uv_close((uv_handle_t *)&http->timer, NULL);
 	http_connections_close(http);
 }
 

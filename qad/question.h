@@ -12,22 +12,11 @@
 
 #include <stdint.h>
 
-#include "buffer.h"
+#include "answer.h"
 #include "deadline.h"
 #include "limit.h"
 #include "read.h"
 #include "target.h"
-
-/* ANSWER_NO_CLASS: of a trim, there is no such size class or pool. ANSWER_UNKNOWN: the target's libqa is too old. */
-enum answer_outcome { ANSWER_OK, ANSWER_TIMEOUT, ANSWER_GONE, ANSWER_FAILED, ANSWER_NO_CLASS, ANSWER_UNKNOWN };
-
-struct answer {
-	enum answer_outcome outcome;
-	const struct figures *figures; /* of stats, ANSWER_OK; valid during the call */
-	const struct qp_trim *trim;    /* of trim, ANSWER_OK */
-	const struct occupancy *map;   /* of map, ANSWER_OK; valid during the call */
-	uint64_t rss_before_bytes, rss_after_bytes;
-};
 
 struct questions {
 	uv_loop_t *loop;

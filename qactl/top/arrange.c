@@ -9,13 +9,6 @@
 
 enum { HISTORY_S = TREND_POINTS * TREND_STEP_MS / 1000 };
 
-void top_forget_histories(struct top *top)
-{
-	top->open.is_history_asked = false;
-	for (size_t i = 0; i < top->list.count; i++)
-		top->list.items[i].is_history_asked = false;
-}
-
 /* What there was before top began to watch, of each process when it is seen first. */
 static void ask_histories(struct top *top)
 {

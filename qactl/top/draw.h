@@ -12,7 +12,7 @@ void draw(const struct top *top);
 void draw_head(const struct top *top);
 void draw_foot(const struct top *top);
 
-/* Parts: a bar of used and cached; a trend until now. */
+/* draw_parts.c: a bar of used and cached; a trend until now. */
 void draw_bar(int y, int x, int width, int style, uint64_t used_bytes, uint64_t cached_bytes);
 void draw_trend(int y, int x, int width, int style, const struct trend *trend, enum trend_series series);
 

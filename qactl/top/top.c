@@ -26,6 +26,13 @@ void top_say(struct top *top, const char *format, ...)
 	va_end(arguments);
 }
 
+void top_forget_histories(struct top *top)
+{
+	top->open.is_history_asked = false;
+	for (size_t i = 0; i < top->list.count; i++)
+		top->list.items[i].is_history_asked = false;
+}
+
 static struct view *view_of_page(struct top *top)
 {
 	return top->page == TOP_PROCESS ? &top->classes : &top->processes;

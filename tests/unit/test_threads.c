@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "heap.h"
-#include "trim.h"
+#include "trim_lock.h"
 
 enum { BLOCKS = 5000 };
 

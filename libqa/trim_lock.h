@@ -1,8 +1,8 @@
 /*
- * trim.h - trim's lock, which every drainer of heaps holds: one at a time.
+ * trim_lock.h - trim's lock, which every drainer of heaps holds: one at a time.
  */
-#ifndef LIBQA_TRIM_H
-#define LIBQA_TRIM_H
+#ifndef LIBQA_TRIM_LOCK_H
+#define LIBQA_TRIM_LOCK_H
 
 /* Around fork, see fork.c. */
 void trim_lock(void);
