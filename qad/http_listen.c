@@ -69,8 +69,8 @@ static void pause_accepting(struct http *http, int error)
 	struct http_listener *listener = &http->listener;
 
 	if (!listener->is_short)
-		log_write(http->service->log, LOG_LEVEL_WARNING, "can not accept connections of HTTP now: %s",
-			  strerror(error));
+		log_trouble(http->service->log, uv_now(http->service->loop),
+			    "can not accept connections of HTTP now: %s", strerror(error));
 	listener->is_short = true;
 	stop_watching(listener);
 	uv_timer_start(&listener->retry, on_retry, RETRY_MS, 0);
@@ -86,8 +86,8 @@ static void take(struct http *http, int fd)
 	getpeername(fd, (struct sockaddr *)&address, &bytes);
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	if (MHD_add_connection(http->daemon, fd, (struct sockaddr *)&address, bytes) != MHD_YES)
-		log_fault(http->service->log, uv_now(http->service->loop), "a connection of HTTP was refused: %s",
-			  strerror(errno));
+		log_trouble(http->service->log, uv_now(http->service->loop), "a connection of HTTP was refused: %s",
+			    strerror(errno));
 }
 
 static bool is_full(const struct http *http)

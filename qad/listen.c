@@ -44,9 +44,10 @@ static void pause_accepting(struct listener *listener, int error)
 {
 	stop_watching(listener);
 	if (!listener->is_short)
-		log_fault(listener->log, uv_now(listener->poll.loop),
-			  "no connection can be accepted: %s; raise the limit of open files (LimitNOFILE=, ulimit -n)",
-			  strerror(error));
+		listener->is_short_told = log_trouble(
+			listener->log, uv_now(listener->poll.loop),
+			"no connection can be accepted: %s; raise the limit of open files (LimitNOFILE=, ulimit -n)",
+			strerror(error));
 	listener->is_short = listener->peers->is_short = true;
 	if (listener->spare >= 0)
 		close(listener->spare);
@@ -57,7 +58,7 @@ static void pause_accepting(struct listener *listener, int error)
 /* None waits any more. */
 static void end_shortage(struct listener *listener)
 {
-	if (listener->is_short)
+	if (listener->is_short && listener->is_short_told)
 		log_write(listener->log, LOG_LEVEL_NOTICE, "connections are accepted again");
 	listener->is_short = listener->peers->is_short = false;
 }
@@ -89,7 +90,8 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 		}
 		int error = peer_create(listener->peers, fd);
 		if (error != 0)
-			log_fault(listener->log, uv_now(poll->loop), "a connection was refused: %s", strerror(-error));
+			log_trouble(listener->log, uv_now(poll->loop), "a connection was refused: %s",
+				    strerror(-error));
 	}
 }
 

@@ -23,7 +23,8 @@ struct listener {
 	uv_poll_t poll;
 	uv_timer_t retry; /* runs only while descriptors are out */
 	bool is_watching;
-	bool is_short; /* of descriptors: told, and not yet over */
+	bool is_short;      /* of descriptors, and that is not yet over */
+	bool is_short_told; /* in the log */
 };
 
 /* Not listening yet; listener_close is allowed from now on. */

@@ -77,11 +77,12 @@ void log_write(struct log *log, enum log_level level, const char *format, ...)
 	write_line(log, level, text);
 }
 
-static void write_limited(struct log *log, struct log_limit *limit, uint64_t now_ms, enum log_level level,
+/* False: it was left out. */
+static bool write_limited(struct log *log, struct log_limit *limit, uint64_t now_ms, enum log_level level,
 			  const char *text)
 {
 	if (level > log->level)
-		return;
+		return false;
 	if (now_ms >= limit->period_ends_ms) {
 		limit->period_ends_ms = now_ms + PERIOD_MS;
 		limit->lines = 0;
@@ -91,10 +92,11 @@ static void write_limited(struct log *log, struct log_limit *limit, uint64_t now
 	}
 	if (limit->lines == LINES_IN_PERIOD) {
 		limit->left_out++;
-		return;
+		return false;
 	}
 	limit->lines++;
 	write_line(log, level, text);
+	return true;
 }
 
 void log_fault(struct log *log, uint64_t now_ms, const char *format, ...)
@@ -106,6 +108,17 @@ void log_fault(struct log *log, uint64_t now_ms, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
 	write_limited(log, &log->faults, now_ms, LOG_LEVEL_WARNING, text);
+}
+
+bool log_trouble(struct log *log, uint64_t now_ms, const char *format, ...)
+{
+	char text[LINE_BYTES];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	return write_limited(log, &log->troubles, now_ms, LOG_LEVEL_WARNING, text);
 }
 
 void log_deed(struct log *log, uint64_t now_ms, const char *format, ...)

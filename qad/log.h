@@ -23,7 +23,7 @@ struct log_limit {
 struct log {
 	enum log_level level; /* what is less important is left out */
 	bool is_journal;
-	struct log_limit faults, deeds;
+	struct log_limit faults, deeds, troubles;
 };
 
 void log_init(struct log *log, enum log_level level);
@@ -32,6 +32,12 @@ void log_write(struct log *log, enum log_level level, const char *format, ...) _
 
 /* A warning about a peer's fault, limited. now_ms is any clock in milliseconds that does not go back. */
 void log_fault(struct log *log, uint64_t now_ms, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/*
+ * A warning about what qad itself lacks (descriptors, memory), limited by itself: peers that make faults can not have
+ * it left out. False: it was.
+ */
+bool log_trouble(struct log *log, uint64_t now_ms, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* A notice of what a user had done to processes of their own, limited by itself. */
 void log_deed(struct log *log, uint64_t now_ms, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -254,7 +254,7 @@ static void note_trim(struct questions *questions, struct target *target, const 
 	target->trim_bytes += trim->returned_bytes;
 	log_trim(questions, target, &record);
 	if (!history_add_trim(&target->history, &record))
-		log_fault(questions->log, uv_now(questions->loop), "out of memory: that trim is not in the history");
+		log_trouble(questions->log, uv_now(questions->loop), "out of memory: that trim is not in the history");
 }
 
 static void take_map(struct questions *questions, struct target *target, const struct qp_message *message)

@@ -28,5 +28,5 @@ void total_record(struct service *service)
 		rss_bytes += target->sample.rss_bytes;
 	}
 	if (!history_add(&service->total, now_ms, &sum, rss_bytes))
-		log_fault(service->log, now_ms, "out of memory: no history of all targets together");
+		log_trouble(service->log, now_ms, "out of memory: no history of all targets together");
 }

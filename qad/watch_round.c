@@ -51,8 +51,8 @@ void watching_record(struct watching *watching, struct target *target, const str
 
 	process_sample(&target->process, &target->sample);
 	if (!history_add(&target->history, now_ms, totals, target->sample.rss_bytes))
-		log_fault(watching->service->log, now_ms, "out of memory: no history of target %d",
-			  (int)target->peer->who.pid);
+		log_trouble(watching->service->log, now_ms, "out of memory: no history of target %d",
+			    (int)target->peer->who.pid);
 }
 
 static void on_answer(struct waiter *waiter, const struct answer *answer)

@@ -88,6 +88,23 @@ def test_without_descriptors_it_waits_tells_once_and_recovers(qad, fake):
     assert qad.log().count("no connection can be accepted") == 1
 
 
+def test_a_shortage_is_told_also_when_many_faults_were(qad, client):
+    for _ in range(30):
+        one = wire.connect(qad.socket_path)
+        one.send_bytes(b"\xc1")
+        assert one.is_closed()
+    assert qad.log().count("dropped peer") == 20  # and the others are left out
+    used = len(os.listdir(f"/proc/{qad.pid}/fd"))
+    hard = resource.prlimit(qad.pid, resource.RLIMIT_NOFILE)[1]
+    resource.prlimit(qad.pid, resource.RLIMIT_NOFILE, (used + 2, hard))
+    some = [wire.connect(qad.socket_path) for _ in range(5)]
+    wait_until(lambda: "no connection can be accepted" in qad.log(), what="the shortage to be told")
+    resource.prlimit(qad.pid, resource.RLIMIT_NOFILE, (hard, hard))
+    wait_until(lambda: "accepted again" in qad.log(), what="the recovery to be told")
+    for one in some:
+        assert one.call("hello", protocol=1, role="client")["protocol"] == 1
+
+
 def test_the_soft_limit_of_descriptors_is_raised(qad_factory):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard // 2, hard))

@@ -131,6 +131,19 @@ static void deeds_have_a_limit_of_their_own(void **state)
 	assert_non_null(strstr(written(), "qad: warning: fault\nqad: 30 lines like this were left out\nqad: later\n"));
 }
 
+static void troubles_of_its_own_are_told_beside_any_number_of_faults(void **state)
+{
+	struct log log;
+
+	(void)state;
+	log_init(&log, LOG_LEVEL_NOTICE);
+	for (unsigned i = 0; i < 50; i++)
+		log_fault(&log, 5000 + i, "fault");
+	for (unsigned i = 0; i < 50; i++)
+		assert_int_equal(log_trouble(&log, 5050 + i, "trouble"), i < 20);
+	assert_int_equal(count_of(written(), "warning: trouble\n"), 20);
+}
+
 /* "device:inode" of stderr, as systemd says it. */
 static void set_journal(bool is_other)
 {
@@ -182,6 +195,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_long_line_is_cut_and_still_ends, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(faults_are_limited_and_those_left_out_counted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(deeds_have_a_limit_of_their_own, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(troubles_of_its_own_are_told_beside_any_number_of_faults, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(the_journal_is_told_the_level, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(another_file_is_not_the_journal, set_up, tear_down),
 	};
