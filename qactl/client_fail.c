@@ -84,7 +84,8 @@ int client_fail(const struct client *client, int error)
 			   path, client->waited_ms / 1000);
 		return EX_UNAVAILABLE;
 	case EBUSY:
-		output_say("qad at %s takes no more of you now: %s; try again when other clients of yours have ended",
+		output_say("qad at %s takes no more of you now: %s; try again when some of them have ended, or have "
+			   "the limit raised (qad --limit)",
 			   path, client->detail);
 		return EX_TEMPFAIL;
 	case EPROTO:

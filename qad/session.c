@@ -171,8 +171,12 @@ static bool has_room(struct peer *peer, uint32_t id)
 
 	if (!is_full && peer->account->connections < limits->connections_of_user)
 		return true;
-	snprintf(text, sizeof(text), "%s %llu connections already", is_full ? "qad has" : "your user has",
-		 (unsigned long long)(is_full ? limits->connections : limits->connections_of_user));
+	if (is_full)
+		snprintf(text, sizeof(text), "qad has %llu connections already (limit connections)",
+			 (unsigned long long)limits->connections);
+	else
+		snprintf(text, sizeof(text), "user %u has %llu connections already (limit connections_of_user)",
+			 (unsigned)peer->who.uid, (unsigned long long)limits->connections_of_user);
 	refuse_hello(peer, id, "busy", text);
 	return false;
 }

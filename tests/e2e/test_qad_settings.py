@@ -46,7 +46,7 @@ def test_connections(limited, name):
     refused = wire.connect(qad.socket_path)
     with pytest.raises(wire.RemoteError) as error:
         refused.call("hello", protocol=1, role="client")
-    assert error.value.code == "busy" and "3 connections" in error.value.map["message"]
+    assert error.value.code == "busy" and f"3 connections already (limit {name})" in error.value.map["message"]
     assert client.call("ps") == {"targets": []}
     others[0].close()
     wait_until(lambda: client.call("health")["clients"] == 2)
