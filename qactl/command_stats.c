@@ -152,7 +152,8 @@ const struct command command_stats = {
 	.rest = " [INTERVAL [COUNT]]",
 	.rest_words = 2,
 	.summary = "show what one program holds, by size class",
-	.description = "Shows what a target holds: in total, and for each size class that has pages.\n"
+	.description = "Shows what a target holds: in total, and for each size class that has pages; BLOCK is\n"
+		       "the size of its blocks in bytes.\n"
 		       "TARGET is a pid, a command name or a QA_NAME. A number is always a pid.\n"
 		       "With INTERVAL, in seconds, 0.1 or more: a line as often as that, COUNT times or\n"
 		       "until the target ends or Ctrl-C; ALLOC/S and FREE/S are of the time since the line\n"
