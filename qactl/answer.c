@@ -39,7 +39,7 @@ int answer_no_target(const char *who)
 	      "  - it does not run on libqa (grep libqa /proc/PID/maps),\n"
 	      "  - its agent is off (QA_AGENT=off in its environment, or it called qa_agent_stop),\n"
 	      "  - it belongs to another user (root and qad's admin and read groups see all),\n"
-	      "  - it talks to another qad (QAD_SOCKET in its environment or in yours),\n"
+	      "  - it talks to another qad (its user's, or by QAD_SOCKET in its environment or yours),\n"
 	      "  - it can not reach qad's socket (in a container, or a sandbox without AF_UNIX).\n",
 	      stderr);
 	return EX_NOUSER;

@@ -16,6 +16,9 @@
 #include "text.h"
 #include "write.h"
 
+static const char out_of_memory[] = "qad is out of memory";
+static const char is_hidden[] = "qad can not read the process in /proc: it has ended, or /proc hides it (hidepid)";
+
 struct hello {
 	uint32_t id;
 	char role[16];
@@ -70,7 +73,7 @@ static void begin_client(struct service *service, struct peer *peer, const struc
 	struct client *client = calloc(1, sizeof(*client));
 
 	if (client == NULL) {
-		refuse_hello(peer, hello->id, "failed", "qad is out of memory");
+		refuse_hello(peer, hello->id, "failed", out_of_memory);
 		return;
 	}
 	client->service = service;
@@ -147,8 +150,7 @@ static void begin_target(struct service *service, struct peer *peer, const struc
 	if (error != 0) {
 		if (target != NULL)
 			free_target(target);
-		refuse_hello(peer, hello->id, "failed",
-			     error == -ENOMEM ? "qad is out of memory" : "qad can not read the process in /proc");
+		refuse_hello(peer, hello->id, "failed", error == -ENOMEM ? out_of_memory : is_hidden);
 		return;
 	}
 	end_those_of_another_process(target);

@@ -166,6 +166,16 @@ def test_root_becomes_another_user(run, roots_dir, target, qactl):
     assert "warning" not in again.text() and "error" not in again.text()
 
 
+def test_a_process_that_proc_hides_is_refused_and_the_log_says_why(run, roots_dir, target):
+    path = roots_dir / "qad.sock"
+    process = run("unshare", "--mount", "sh", "-c", 'mount -t proc -o hidepid=2 proc /proc && exec "$@"', "sh", QAD, "-s", path,
+                  "--user", "nobody")
+    wait_until(lambda: "listening" in process.text(), what="qad to listen")
+    hidden = target(QAD_SOCKET=path)
+    wait_until(lambda: f" {hidden.pid} of uid 0: qad can not read the process in /proc" in process.text(), what="the line")
+    assert "(hidepid)" in process.text()
+
+
 def test_a_directory_that_qad_made_is_the_users(run, socket_dir):
     os.chmod(socket_dir, 0o711)
     path = socket_dir / "new" / "qad.sock"
