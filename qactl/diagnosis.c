@@ -186,8 +186,8 @@ static void print_advice(FILE *out, const struct stats *stats, const struct boun
 	if (pin && pinned_bytes(pin, os_page_bytes) >= MUCH_BYTES && pin->name[0] == '\0' && (is_advised = true))
 		fprintf(out,
 			"If those %" PRIu64
-			"-byte blocks live long, a named pool of their own (qa_pool_create) keeps them "
-			"together.\n",
+			"-byte blocks live long, a named pool of their own (qa_pool_create, in C++ qa::pool) keeps "
+			"them together.\n",
 			pin->block_size);
 	if (totals->slack_bytes + totals->empty_bytes >= MUCH_BYTES && totals->page_size > 65536 && (is_advised = true))
 		fprintf(out, "Its pages have %" PRIu64 " bytes; a smaller QA_PAGE_SIZE leaves less unused.\n",
