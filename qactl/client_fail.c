@@ -52,7 +52,7 @@ static int fail_unreachable(const struct client *client)
 	else
 		fprintf(stderr,
 			"Start it with 'qad' for your own programs, or as root for those of all users (with systemd:\n"
-			"systemctl start qad.socket); if it listens elsewhere, name its socket with --socket PATH or "
+			"systemctl restart qad.socket); if it listens elsewhere, name its socket with --socket PATH or "
 			"QAD_SOCKET.\n");
 	return EX_UNAVAILABLE;
 }

@@ -111,7 +111,7 @@ def test_no_socket_names_the_addresses_and_what_to_do(qactl, tmp_path):
     result = qactl("ps", QAD_SOCKET=None, XDG_RUNTIME_DIR=tmp_path)
     assert result.code == 69 and result.out == ""
     for part in ("qad is not reachable", "/run/qad/qad.sock: ", f"{tmp_path}/qad/qad.sock: No such file",
-                 f"/tmp/qad-{os.geteuid()}/qad.sock: ", "Start it with 'qad'", "systemctl start qad.socket", "--socket"):
+                 f"/tmp/qad-{os.geteuid()}/qad.sock: ", "Start it with 'qad'", "systemctl restart qad.socket", "--socket"):
         assert part in result.err, result
 
 
