@@ -79,6 +79,12 @@ static int check_place(struct place *place)
 	case SOCKET_FILE_STALE:
 		return 0;
 	case SOCKET_FILE_LIVE:
+		if (place->is_watched)
+			return fail(place, -EADDRINUSE,
+				    "another qad is already listening on %s; end it ('qactl health' tells its pid), or "
+				    "this "
+				    "one, pid %d, whose targets then go there",
+				    path, (int)getpid());
 		return fail(place, -EADDRINUSE,
 			    "another qad is already listening on %s; end it ('qactl health' tells its pid), or choose "
 			    "with --socket",

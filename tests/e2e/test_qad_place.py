@@ -133,6 +133,7 @@ def test_another_program_in_its_place_is_told_once_and_left_alone(placed):
         assert file_of(qad.socket_path) == theirs
         assert targets_of(client)[target.pid]["age_ms"] == 0
         assert qad.log().count("already listening") == 1
+        assert f"or this one, pid {qad.pid}, whose targets then go there" in qad.log()
     wait_until(lambda: file_of(qad.socket_path) != theirs, what="qad to take its place again")
     assert wire.client(qad.socket_path).call("health")["pid"] == qad.pid
     qad.stop()
