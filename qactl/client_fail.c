@@ -92,8 +92,7 @@ int client_fail(const struct client *client, int error)
 		output_say("%s: what listens there does not speak this qactl's protocol: %s", path, client->detail);
 		return EX_PROTOCOL;
 	case ENOMEM:
-		output_say("out of memory");
-		return EX_OSERR;
+		return output_no_memory();
 	default:
 		output_say("qad at %s ended the connection before it answered (%s); was it stopped, or is it out of "
 			   "connections?",

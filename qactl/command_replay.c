@@ -5,7 +5,6 @@
 #include <sysexits.h>
 
 #include "command.h"
-#include "output.h"
 #include "replay.h"
 #include "stop.h"
 #include "stream.h"
@@ -48,10 +47,6 @@ static int run(const struct request *request)
 	};
 	int status;
 
-	if ((request->given & OPTION_CSV) && (request->given & OPTION_JSON)) {
-		output_say("--csv and --json: one of them");
-		return EX_USAGE;
-	}
 	stream_init(&playing.stream, request, false);
 	playing.stop_fd = stop_open();
 	status = replay_run(&replay);

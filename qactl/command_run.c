@@ -20,8 +20,7 @@ static int set(const char *variable, const char *value)
 {
 	if (!value || setenv(variable, value, 1) == 0)
 		return 0;
-	output_say("out of memory");
-	return EX_OSERR;
+	return output_no_memory();
 }
 
 static int check_name(const char *name)

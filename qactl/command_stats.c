@@ -131,8 +131,6 @@ static int check(const struct request *request)
 		output_say("--csv and --classes: with INTERVAL only; without it 'stats' shows the classes");
 	else if ((request->given & OPTION_CLASSES) && !(request->given & OPTION_JSON))
 		output_say("--classes: with --json");
-	else if ((request->given & OPTION_CSV) && (request->given & OPTION_JSON))
-		output_say("--csv and --json: one of them");
 	else
 		return 0;
 	return EX_USAGE;

@@ -217,8 +217,7 @@ static int trim(struct client *client, const struct request *request, const stru
 		raise_status(&round, print(request, round.trims, done));
 		say_rest(&round, done);
 	} else {
-		output_say("out of memory");
-		round.status = EX_OSERR;
+		round.status = output_no_memory();
 	}
 	free(round.trims);
 	free(round.is_answered);

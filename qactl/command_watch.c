@@ -40,10 +40,6 @@ static int run(const struct request *request)
 		output_say("--classes: of one TARGET, and with --json");
 		return EX_USAGE;
 	}
-	if ((request->given & OPTION_CSV) && (request->given & OPTION_JSON)) {
-		output_say("--csv and --json: one of them");
-		return EX_USAGE;
-	}
 	return with_qad(request, request->target ? &query : NULL, watch);
 }
 

@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sysexits.h>
 
 #include "output.h"
 #include "utf8.h"
@@ -118,10 +117,8 @@ static int print_as(json_t *value, size_t flags)
 	char *text = value ? json_dumps(value, flags | JSON_ENSURE_ASCII) : NULL;
 
 	json_decref(value);
-	if (!text) {
-		output_say("out of memory");
-		return EX_OSERR;
-	}
+	if (!text)
+		return output_no_memory();
 	puts(text);
 	free(text);
 	return 0;

@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sysexits.h>
 
 #include "answer.h"
 #include "json.h"
@@ -62,10 +61,8 @@ int map_read(struct map *map, const msgpack_object *object, uint64_t block_size)
 	if (reader.bad)
 		return answer_fail(&reader);
 	map->classes = calloc(count ? count : 1, sizeof(*map->classes));
-	if (!map->classes) {
-		output_say("out of memory");
-		return EX_OSERR;
-	}
+	if (!map->classes)
+		return output_no_memory();
 	for (size_t i = 0; status == 0 && i < count; i++) {
 		struct map_class *row = &map->classes[map->count];
 

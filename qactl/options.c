@@ -191,6 +191,10 @@ int options_read(int argc, char **argv, bool stop, const struct command *command
 		else
 			status = take(row_of(option), command, request);
 	}
+	if (status == 0 && (request->given & OPTION_CSV) && (request->given & OPTION_JSON)) {
+		output_say("--csv and --json: one of them");
+		status = EX_USAGE;
+	}
 	return status;
 }
 

@@ -43,6 +43,12 @@ void output_say(const char *format, ...)
 	fputc('\n', stderr);
 }
 
+int output_no_memory(void)
+{
+	output_say("out of memory");
+	return EX_OSERR;
+}
+
 int output_reader_gone(void)
 {
 	is_reader_gone = true;

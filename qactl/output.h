@@ -13,6 +13,9 @@ void output_restore(void);
 /* One message on stderr, after the data printed so far: "qactl: ..." and a newline. */
 void output_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Says that memory is out. Returns 71 (EX_OSERR). */
+int output_no_memory(void);
+
 /*
  * After each part of an output that may have no end. 0, or 74: nobody reads it any more, which is a usual end of such
  * an output and needs no message; or it could not be written, and output_finish will say why.

@@ -26,10 +26,8 @@ static int add_point(struct plot_data *data, const struct plot_point *point)
 		size_t room = data->room ? data->room * 2 : 1024;
 		struct plot_point *points = realloc(data->points, room * sizeof(*points));
 
-		if (!points) {
-			output_say("out of memory");
-			return EX_OSERR;
-		}
+		if (!points)
+			return output_no_memory();
 		data->points = points;
 		data->room = room;
 	}

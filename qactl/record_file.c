@@ -78,10 +78,8 @@ int record_file_write(struct record_file *file, json_t *line)
 	int status;
 
 	json_decref(line);
-	if (!text) {
-		output_say("out of memory");
-		return EX_OSERR;
-	}
+	if (!text)
+		return output_no_memory();
 	text[length] = '\n'; /* in the place of its NUL */
 	status = write_all(file, text, length + 1);
 	free(text);

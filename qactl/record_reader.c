@@ -58,8 +58,7 @@ static enum record_result read_line(struct record_reader *reader)
 		if (reader->line_bytes >= RECORD_LINE_BYTES) {
 			reader->problem = "it is too long";
 		} else if (!add_byte(reader, (char)byte)) {
-			output_say("out of memory");
-			reader->status = EX_OSERR;
+			reader->status = output_no_memory();
 			return RECORD_FAILED;
 		}
 	}

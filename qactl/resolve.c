@@ -58,8 +58,7 @@ static int allocate(struct resolve_result *result, size_t count)
 	result->matches = calloc(count ? count : 1, sizeof(*result->matches));
 	if (result->matches)
 		return 0;
-	output_say("out of memory");
-	return EX_OSERR;
+	return output_no_memory();
 }
 
 static int resolve_pid(const char *operand, struct resolve_result *result)
@@ -126,10 +125,8 @@ int resolve_add(struct resolve_result *result, const struct resolve_match *match
 		if (result->matches[i].pid == match->pid)
 			return 0;
 	matches = realloc(result->matches, (result->count + 1) * sizeof(*matches));
-	if (!matches) {
-		output_say("out of memory");
-		return EX_OSERR;
-	}
+	if (!matches)
+		return output_no_memory();
 	result->matches = matches;
 	result->matches[result->count++] = *match;
 	return 0;

@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sysexits.h>
 #include <time.h>
 
 #include "answer.h"
@@ -26,8 +25,7 @@ int round_allocate(struct round *round, size_t count)
 	round->items = calloc(count ? count : 1, sizeof(*round->items));
 	if (round->items)
 		return 0;
-	output_say("out of memory");
-	return EX_OSERR;
+	return output_no_memory();
 }
 
 static int read_item(struct qp_reader *reader, struct stats *item)

@@ -88,8 +88,7 @@ int run_library_preload(const char *path)
 		return 0;
 	if (asprintf(&list, "%s%s%s", path, before && *before ? ":" : "", before ? before : "") < 0 ||
 	    setenv("LD_PRELOAD", list, 1) != 0) {
-		output_say("out of memory");
-		return EX_OSERR;
+		return output_no_memory();
 	}
 	free(list);
 	return 0;

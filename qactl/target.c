@@ -8,7 +8,6 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sysexits.h>
 
 #include "answer.h"
 #include "output.h"
@@ -107,10 +106,8 @@ static int read_list(const struct qp_message *message, struct target_list *list)
 	if (reader.bad)
 		return answer_fail(&reader);
 	list->items = calloc(count ? count : 1, sizeof(*list->items));
-	if (!list->items) {
-		output_say("out of memory");
-		return EX_OSERR;
-	}
+	if (!list->items)
+		return output_no_memory();
 	for (size_t i = 0; i < count; i++) {
 		struct qp_reader row = qp_reader_of(&rows[i]);
 

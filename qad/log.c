@@ -79,8 +79,10 @@ void log_write(struct log *log, enum log_level level, const char *format, ...)
 
 /* False: it was left out. */
 static bool write_limited(struct log *log, struct log_limit *limit, uint64_t now_ms, enum log_level level,
-			  const char *text)
+			  const char *format, va_list arguments)
 {
+	char text[LINE_BYTES];
+
 	if (level > log->level)
 		return false;
 	if (now_ms >= limit->period_ends_ms) {
@@ -95,39 +97,35 @@ static bool write_limited(struct log *log, struct log_limit *limit, uint64_t now
 		return false;
 	}
 	limit->lines++;
+	vsnprintf(text, sizeof(text), format, arguments);
 	write_line(log, level, text);
 	return true;
 }
 
 void log_fault(struct log *log, uint64_t now_ms, const char *format, ...)
 {
-	char text[LINE_BYTES];
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
+	write_limited(log, &log->faults, now_ms, LOG_LEVEL_WARNING, format, arguments);
 	va_end(arguments);
-	write_limited(log, &log->faults, now_ms, LOG_LEVEL_WARNING, text);
 }
 
 bool log_trouble(struct log *log, uint64_t now_ms, const char *format, ...)
 {
-	char text[LINE_BYTES];
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
+	bool is_written = write_limited(log, &log->troubles, now_ms, LOG_LEVEL_WARNING, format, arguments);
 	va_end(arguments);
-	return write_limited(log, &log->troubles, now_ms, LOG_LEVEL_WARNING, text);
+	return is_written;
 }
 
 void log_deed(struct log *log, uint64_t now_ms, const char *format, ...)
 {
-	char text[LINE_BYTES];
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
+	write_limited(log, &log->deeds, now_ms, LOG_LEVEL_NOTICE, format, arguments);
 	va_end(arguments);
-	write_limited(log, &log->deeds, now_ms, LOG_LEVEL_NOTICE, text);
 }

@@ -46,10 +46,8 @@ void method_map(struct client *client, uint32_t id, struct qp_reader *params)
 	if (target == NULL)
 		return;
 	map = call_create(client, id, sizeof(*map), cancel);
-	if (map == NULL) {
-		service_send_error(client, id, "busy", "qad has no memory left for requests of your user");
+	if (map == NULL)
 		return;
-	}
 	map->waiter.on_answer = on_answer;
 	question_ask(&client->service->questions, target, QUESTION_MAP, &map->waiter);
 }

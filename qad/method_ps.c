@@ -130,10 +130,8 @@ static void ask_all(struct client *client, uint32_t id, size_t count)
 	struct service *service = client->service;
 	struct ps_call *ps = call_create(client, id, sizeof(*ps) + count * sizeof(ps->waiters[0]), cancel);
 
-	if (ps == NULL) {
-		service_send_error(client, id, "busy", "qad has no memory left for requests of your user");
+	if (ps == NULL)
 		return;
-	}
 	ps->began_ms = uv_now(service->loop);
 	ps->unanswered = count;
 	for (size_t i = 0; i < service->registry.count && ps->waiter_count < count; i++) {

@@ -69,10 +69,8 @@ void method_stats(struct client *client, uint32_t id, struct qp_reader *params)
 	if (target == NULL)
 		return;
 	stats = call_create(client, id, sizeof(*stats), cancel);
-	if (stats == NULL) {
-		service_send_error(client, id, "busy", "qad has no memory left for requests of your user");
+	if (stats == NULL)
 		return;
-	}
 	stats->waiter.on_answer = on_answer;
 	question_ask(&client->service->questions, target, all_classes ? QUESTION_ALL_CLASSES : QUESTION_CLASSES,
 		     &stats->waiter);

@@ -57,10 +57,8 @@ static void trim_one(struct client *client, uint32_t id, uint64_t pid, const str
 		return;
 	}
 	trim = call_create(client, id, sizeof(*trim), cancel);
-	if (trim == NULL) {
-		service_send_error(client, id, "busy", "qad has no memory left for requests of your user");
+	if (trim == NULL)
 		return;
-	}
 	trim->order = *order;
 	trim->waiter.order = &trim->order;
 	trim->waiter.on_answer = on_answer;

@@ -170,10 +170,8 @@ void method_trim_all(struct client *client, uint32_t id, const struct trim_order
 		return;
 	}
 	all = call_create(client, id, sizeof(*all) + count * sizeof(all->targets[0]), cancel);
-	if (all == NULL) {
-		service_send_error(client, id, "busy", "qad has no memory left for requests of your user");
+	if (all == NULL)
 		return;
-	}
 	all->order = *order;
 	all->not_allowed = not_allowed;
 	note_targets(all, count);

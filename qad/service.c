@@ -14,13 +14,13 @@
 
 void *call_create(struct client *client, uint32_t id, size_t size_bytes, void (*cancel)(struct call *))
 {
-	struct call *call;
+	bool is_charged = account_charge(client->peer->account, size_bytes);
+	struct call *call = is_charged ? calloc(1, size_bytes) : NULL;
 
-	if (!account_charge(client->peer->account, size_bytes))
-		return NULL;
-	call = calloc(1, size_bytes);
 	if (call == NULL) {
-		account_refund(client->peer->account, size_bytes);
+		if (is_charged)
+			account_refund(client->peer->account, size_bytes);
+		service_send_error(client, id, "busy", "qad has no memory left for requests of your user");
 		return NULL;
 	}
 	*call = (struct call){.client = client, .id = id, .charged_bytes = size_bytes, .cancel = cancel};

@@ -57,8 +57,8 @@ struct call {
 };
 
 /*
- * Zeroed memory of size_bytes for a call, charged to the client's user and on the client's list; NULL when there is
- * none, or too much waits for this user.
+ * Zeroed memory of size_bytes for a call, charged to the client's user and on the client's list. NULL when there is
+ * none, or too much waits for this user: the client has been told.
  */
 void *call_create(struct client *client, uint32_t id, size_t size_bytes, void (*cancel)(struct call *));
 /* Takes it off the list and frees it. */

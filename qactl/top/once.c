@@ -90,10 +90,8 @@ static int print_view(const struct view *view)
 	struct table table = {.columns = columns, .row_bytes = view->row_bytes, .row_count = view->shown};
 	char *rows = calloc(view->shown + 1, view->row_bytes);
 
-	if (!rows) {
-		output_say("out of memory");
-		return EX_OSERR;
-	}
+	if (!rows)
+		return output_no_memory();
 	for (size_t i = 0; i < view->shown; i++)
 		memcpy(rows + i * view->row_bytes, view_row(view, i), view->row_bytes);
 	table.column_count = columns_of_table(columns);
@@ -119,10 +117,8 @@ static int look(struct top *top, struct client *client, const struct request *re
 		error = process_list_take(&top->list, &message->body, now_ms, &bad);
 		if (error == -EBADMSG)
 			return answer_fail(&(struct qp_reader){.bad = bad});
-		if (error < 0) {
-			output_say("out of memory");
-			return EX_OSERR;
-		}
+		if (error < 0)
+			return output_no_memory();
 		if (looks > 0 && now_ms - before_ms >= (int64_t)interval_of(request) / 2)
 			break;
 		before_ms = now_ms;
@@ -136,10 +132,8 @@ static int print_list(struct top *top, struct client *client, const struct reque
 
 	if (status != 0)
 		return status;
-	if (view_arrange(&top->processes, top->list.items, top->list.count) < 0) {
-		output_say("out of memory");
-		return EX_OSERR;
-	}
+	if (view_arrange(&top->processes, top->list.items, top->list.count) < 0)
+		return output_no_memory();
 	if (top->list.count == 0)
 		output_say("no targets; a program shows up here when it runs on libqa with its agent on, and you may "
 			   "see it");
