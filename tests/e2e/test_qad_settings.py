@@ -135,7 +135,7 @@ def test_a_target_that_does_not_read(limited, fake_of):
     with contextlib.suppress(OSError):
         while "it does not read" not in qad.log():
             target.connection.send_bytes(msgpack.packb([0, 1, "later", {}]) * 400)
-    assert client.call("health")["targets"] == 0
+    wait_until(lambda: client.call("health")["targets"] == 0, what="it to be gone")
 
 
 def test_requests_of_a_client(limited, fake_of):
