@@ -15,11 +15,12 @@ struct answer {
 	const char *code;
 	int status;
 	const char *text; /* after the target's name; NULL: what qad says */
+	const char *hint; /* after what qad says, or NULL */
 };
 
 static const struct answer answers[] = {
 	{"bad_request", EX_PROTOCOL, NULL},
-	{"unknown_method", EX_PROTOCOL, NULL},
+	{"unknown_method", EX_PROTOCOL, NULL, "; it is older than this qactl: start it anew after an upgrade"},
 	{"version", EX_PROTOCOL, NULL},
 	{"no_target", EX_NOUSER, NULL},
 	{"no_class", EX_NOUSER, "has no such size class or pool; 'qactl stats --all-classes' shows those that it has"},
@@ -51,14 +52,14 @@ int answer_fail(const struct qp_reader *reader)
 	return EX_PROTOCOL;
 }
 
-static void describe_as_qad(struct qp_reader *reader, const char *code, char *text, size_t text_bytes)
+static void describe_as_qad(struct qp_reader *reader, const char *code, const char *hint, char *text, size_t text_bytes)
 {
 	char raw[512], shown[sizeof(raw) * 2], shown_code[160];
 
 	qp_read_string_or(reader, "message", raw, sizeof(raw), "");
 	text_escape(shown, sizeof(shown), raw);
 	text_escape(shown_code, sizeof(shown_code), code);
-	snprintf(text, text_bytes, "qad answers: %s (%s)", shown, shown_code);
+	snprintf(text, text_bytes, "qad answers: %s (%s)%s", shown, shown_code, hint ? hint : "");
 }
 
 static const struct answer *find_answer(const char *code)
@@ -80,7 +81,7 @@ int answer_describe(const struct qp_message *message, const char *who, char *tex
 	if (answer && answer->text && who)
 		snprintf(text, text_bytes, "%s: %s", who, answer->text);
 	else
-		describe_as_qad(&reader, code, text, text_bytes);
+		describe_as_qad(&reader, code, answer ? answer->hint : NULL, text, text_bytes);
 	return answer ? answer->status : EX_PROTOCOL;
 }
 

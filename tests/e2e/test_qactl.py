@@ -282,7 +282,8 @@ def test_too_many_connections(fake, qactl):
 
 
 @pytest.mark.parametrize("code,status,says", [
-    ("bad_request", 76, "what qad says"), ("unknown_method", 76, "what qad says"), ("version", 76, "what qad says"),
+    ("bad_request", 76, "what qad says"), ("version", 76, "what qad says"),
+    ("unknown_method", 76, "what qad says (unknown_method); it is older than this qactl: start it anew"),
     ("no_target", 67, "no such target: pid 4242"), ("gone", 67, "pid 4242: ended while it was asked"),
     ("timeout", 75, "pid 4242: did not answer in time"),
     ("not_allowed", 77, "pid 4242: may be looked at but not trimmed"),
