@@ -61,7 +61,7 @@ void limits_init(struct limits *limits)
 		*value_of(limits, &rows[i]) = rows[i].value;
 }
 
-/* A number with an optional K or M. */
+/* A number with an optional K, M or G. */
 static int read_value(const char *text, uint64_t *value)
 {
 	unsigned shift = 0;
@@ -77,6 +77,8 @@ static int read_value(const char *text, uint64_t *value)
 		shift = 10;
 	else if (*end == 'M')
 		shift = 20;
+	else if (*end == 'G')
+		shift = 30;
 	if (end[shift != 0] != '\0')
 		return -EINVAL;
 	if (*value > UINT64_MAX >> shift)

@@ -25,7 +25,7 @@ void limits_init(struct limits *limits);
 
 /*
  * Takes "NAME=VALUE". 0; -ENOENT: no such limit; -EINVAL: no value, or not a number; -ERANGE: outside what is possible.
- * Bytes may end in K or M (KiB, MiB), times are in milliseconds.
+ * Bytes may end in K, M or G (KiB, MiB, GiB), times are in milliseconds.
  */
 int limits_set(struct limits *limits, const char *setting);
 

@@ -134,7 +134,8 @@ static int take_limit(struct limits *limits, const char *setting)
 	case -ERANGE:
 		return wrong_usage("a limit outside what is possible (see --limit help): ", setting);
 	default:
-		return wrong_usage("a limit is NAME=VALUE, a number, for bytes also with K or M: ", setting);
+		return wrong_usage(
+			"a limit is NAME=VALUE, a number: bytes also with K, M or G, times in milliseconds: ", setting);
 	}
 }
 

@@ -71,7 +71,8 @@ static void what_is_no_setting(void **state)
 		     {"connections=1x", -EINVAL},
 		     {"connections=1KK", -EINVAL},
 		     {"connections=99999999999999999999", -ERANGE},
-		     {"connections=18014398509481984K", -ERANGE}};
+		     {"connections=18014398509481984K", -ERANGE},
+		     {"connections=17179869184G", -ERANGE}};
 	struct limits limits;
 
 	(void)state;
@@ -82,6 +83,8 @@ static void what_is_no_setting(void **state)
 	assert_int_equal(limits.frame_client_bytes, 65536);
 	assert_int_equal(limits_set(&limits, "frame_client_bytes=1M"), 0);
 	assert_int_equal(limits.frame_client_bytes, 1048576);
+	assert_int_equal(limits_set(&limits, "memory_of_user_bytes=2G"), 0);
+	assert_int_equal(limits.memory_of_user_bytes, 2ull << 30);
 }
 
 int main(void)
