@@ -17,13 +17,13 @@ enum { MALLOC_ALIGN = 16 };
 /* What begins in the middle of a cache line costs a tenth more. */
 #define HOT __attribute__((aligned(64)))
 
-static void *alloc_large(size_t size, size_t align)
+static void *alloc_large(size_t size, size_t align, bool is_zeroed)
 {
 	if (!init_ensure()) {
 		errno = ENOMEM;
 		return NULL;
 	}
-	return large_alloc(size, align);
+	return large_alloc(size, align, is_zeroed);
 }
 
 void *qa_alloc_any_(size_t size, size_t align)
@@ -33,7 +33,7 @@ void *qa_alloc_any_(size_t size, size_t align)
 		return NULL;
 	}
 	unsigned size_class = size_class_of_aligned(size, align);
-	return size_class == QA_CLASS_LARGE_ ? alloc_large(size, align) : qa_alloc_class_(size_class);
+	return size_class == QA_CLASS_LARGE_ ? alloc_large(size, align, false) : qa_alloc_class_(size_class);
 }
 
 void qa_dealloc_any_(void *block, size_t size, size_t align)
@@ -45,7 +45,8 @@ void qa_dealloc_any_(void *block, size_t size, size_t align)
 /* Above the tables, where both kinds of alignment have the same classes. */
 static __attribute__((noinline)) void *alloc_bigger(size_t size)
 {
-	return size > SIZE_CLASS_MAX_BYTES ? alloc_large(size, MALLOC_ALIGN) : qa_alloc_class_(qa_class_of_(size));
+	return size > SIZE_CLASS_MAX_BYTES ? alloc_large(size, MALLOC_ALIGN, false)
+					   : qa_alloc_class_(qa_class_of_(size));
 }
 
 HOT void *qa_malloc(size_t size)
@@ -100,7 +101,7 @@ void *qa_calloc(size_t count, size_t size)
 	}
 	unsigned size_class = size_class_of_malloc(bytes);
 	if (size_class == QA_CLASS_LARGE_)
-		return alloc_large(bytes, MALLOC_ALIGN); /* fresh from the kernel: zeroed */
+		return alloc_large(bytes, MALLOC_ALIGN, true);
 	void *block = qa_alloc_class_(size_class);
 	return block ? memset(block, 0, bytes) : NULL;
 }

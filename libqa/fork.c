@@ -3,7 +3,7 @@
  * half changed. Before the fork, therefore, all heaps are stopped by the biased lock and all locks are taken, in the
  * one order that libqa knows:
  *
- *     agent -> init -> settings -> pools -> trim -> heaps -> quarantine -> classes -> space -> records
+ *     agent -> init -> settings -> pools -> trim -> heaps -> quarantine -> classes -> space -> records -> kept mappings
  *
  * and other threads wait at the shared pages until it is over. Where heaps can not be stopped (no membarrier), the
  * child forgets the content of other threads' caches and of the batches between threads: lost to it, but never wrong.
@@ -19,6 +19,7 @@
 #include "check.h"
 #include "heap.h"
 #include "init.h"
+#include "keep.h"
 #include "meta.h"
 #include "options.h"
 #include "os.h"
@@ -48,11 +49,13 @@ static void before_fork(void)
 	shared_close_all();
 	space_lock();
 	meta_lock();
+	keep_lock();
 	errno = saved;
 }
 
 static void unlock_all(bool is_child)
 {
+	keep_unlock();
 	meta_unlock();
 	space_unlock();
 	shared_open_all(is_child);

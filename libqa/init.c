@@ -12,6 +12,7 @@
 #include "check.h"
 #include "fork.h"
 #include "heap.h"
+#include "keep.h"
 #include "options.h"
 #include "os.h"
 #include "page_map.h"
@@ -31,6 +32,8 @@ static void init_allocator(void)
 	page_map_init((unsigned)__builtin_ctz(page_size_bytes));
 	size_class_init(page_size_bytes, check_is_on);
 	space_init(page_size_bytes);
+	/* What is not kept is not there: a use after its free is seen. */
+	keep_init(page_size_bytes, check_is_on ? 0 : options_large_cache_bytes());
 	shared_init();
 	os_barrier_init();
 	heap_init();

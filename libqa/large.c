@@ -1,7 +1,8 @@
 /*
  * A large block starts at a multiple of page_size, so that the page map can say what it is by its first unit; the
  * mapping is rounded up to whole units, which also keeps the kernel's next mapping aligned. What is behind the last
- * asked OS page is never touched and not counted.
+ * asked OS page is never touched and not counted. A block that takes a mapping that was kept (keep.h) has all
+ * of what may be in memory there, up to an eighth more than was asked for.
  *
  * The map's entry is cleared before the addresses go back: another thread may get them at once.
  */
@@ -9,14 +10,16 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "align.h"
 #include "fatal.h"
+#include "keep.h"
 #include "os.h"
 #include "page_map.h"
 #include "space.h"
 
-static _Atomic uint64_t held_bytes, blocks, allocs, frees;
+static _Atomic uint64_t used_bytes, blocks, allocs, frees;
 
 static void count(_Atomic uint64_t *counter, uint64_t change)
 {
@@ -53,7 +56,7 @@ static void large_register(void *base, size_t size_bytes, size_t map_bytes, size
 /* Addresses for a block: mapped, and with room in the page map. */
 static void *map_target(size_t map_bytes, size_t align)
 {
-	void *target = os_map(map_bytes, align);
+	void *target = keep_map(map_bytes, align);
 	if (target && !page_map_reserve(target, map_bytes)) {
 		os_unmap(target, map_bytes);
 		return NULL;
@@ -61,18 +64,26 @@ static void *map_target(size_t map_bytes, size_t align)
 	return target;
 }
 
-void *large_alloc(size_t size, size_t align)
+void *large_alloc(size_t size, size_t align, bool is_zeroed)
 {
-	size_t size_bytes, map_bytes;
+	size_t size_bytes, map_bytes, kept_bytes;
 	if (align < space_page_size_bytes())
 		align = space_page_size_bytes();
 	if (!measure(size, &size_bytes, &map_bytes))
 		return NULL;
-	void *base = map_target(map_bytes, align);
+	void *base = keep_take(size_bytes, align, &kept_bytes);
+	if (base) {
+		size_bytes = kept_bytes;
+		map_bytes = align_up(size_bytes, space_page_size_bytes());
+		if (is_zeroed)
+			memset(base, 0, size_bytes);
+	} else {
+		base = map_target(map_bytes, align);
+	}
 	if (!base)
 		return NULL;
 	large_register(base, size_bytes, map_bytes, align);
-	count(&held_bytes, size_bytes);
+	count(&used_bytes, size_bytes);
 	count(&blocks, 1);
 	count(&allocs, 1);
 	return base;
@@ -81,13 +92,14 @@ void *large_alloc(size_t size, size_t align)
 void large_free(void *block, const char *what)
 {
 	struct page_large *large = large_of(block, what);
-	size_t map_bytes = large->map_bytes;
-	count(&held_bytes, (uint64_t)0 - large->size_bytes);
+	size_t size_bytes = large->size_bytes, map_bytes = large->map_bytes;
+	count(&used_bytes, (uint64_t)0 - size_bytes);
 	count(&blocks, (uint64_t)0 - 1);
 	count(&frees, 1);
 	large->base = NULL;
 	page_map_set_kind(block, 1, QA_CLASS_NONE_);
-	os_unmap(block, map_bytes);
+	if (!keep_put(block, size_bytes))
+		os_unmap(block, map_bytes);
 }
 
 size_t large_usable_size(const void *block, const char *what)
@@ -115,13 +127,15 @@ void *large_realloc(void *block, size_t size)
 	size_t size_bytes, map_bytes;
 	if (!measure(size, &size_bytes, &map_bytes))
 		return NULL;
+	if (size_bytes <= old.size_bytes && old.size_bytes - size_bytes <= size_bytes / 8)
+		return block;
 	void *moved = resize_mapping(block, &old, map_bytes);
 	if (!moved) {
 		errno = ENOMEM;
 		return NULL;
 	}
 	large_register(moved, size_bytes, map_bytes, old.align_bytes);
-	count(&held_bytes, size_bytes - old.size_bytes);
+	count(&used_bytes, size_bytes - old.size_bytes);
 	size_t end_bytes = map_bytes < old.size_bytes ? map_bytes : old.size_bytes;
 	if (size_bytes < end_bytes)
 		os_return((char *)moved + size_bytes, end_bytes - size_bytes);
@@ -131,7 +145,7 @@ void *large_realloc(void *block, size_t size)
 struct large_counts large_read_counts(void)
 {
 	struct large_counts counts = {
-		.held_bytes = atomic_load_explicit(&held_bytes, memory_order_relaxed),
+		.used_bytes = atomic_load_explicit(&used_bytes, memory_order_relaxed),
 		.blocks = atomic_load_explicit(&blocks, memory_order_relaxed),
 		.allocs = atomic_load_explicit(&allocs, memory_order_relaxed),
 		.frees = atomic_load_explicit(&frees, memory_order_relaxed),

@@ -1,15 +1,16 @@
 /*
- * large.h - blocks above the largest class, or aligned to more than 4 KiB: whole runs of OS pages, straight from the
- * kernel and straight back. Thread-safe.
+ * large.h - blocks above the largest class, or aligned to more than 4 KiB: whole runs of OS pages, mappings of their
+ * own. Thread-safe.
  */
 #ifndef LIBQA_LARGE_H
 #define LIBQA_LARGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zeroed. NULL and ENOMEM. align is a power of two. */
-void *large_alloc(size_t size, size_t align);
+/* NULL and ENOMEM. align is a power of two. */
+void *large_alloc(size_t size, size_t align, bool is_zeroed);
 
 /* The block must be the start of one: anything else ends the program (what names the caller's operation). */
 void large_free(void *block, const char *what);
@@ -19,7 +20,7 @@ size_t large_usable_size(const void *block, const char *what);
 void *large_realloc(void *block, size_t size);
 
 struct large_counts {
-	uint64_t held_bytes, blocks, allocs, frees;
+	uint64_t used_bytes, blocks, allocs, frees;
 };
 
 /* Any thread, no lock. */

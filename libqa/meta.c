@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#include "os.h"
+#include "keep.h"
 
 enum { META_ALIGN = 64, META_MAP_BYTES = 64 << 10 };
 
@@ -32,7 +32,7 @@ void *meta_alloc(size_t size_bytes)
 		size_t map_bytes = META_MAP_BYTES;
 		while (map_bytes < size_bytes)
 			map_bytes *= 2;
-		char *fresh = os_map(map_bytes, META_ALIGN);
+		char *fresh = keep_map(map_bytes, META_ALIGN);
 		if (!fresh) {
 			meta_unlock();
 			return NULL;

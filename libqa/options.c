@@ -15,14 +15,14 @@
 #include "os.h"
 #include "qa.h"
 
-enum { NAME_BYTES_MAX = 64, PAGE_SIZE_MIN = 4 << 10, PAGE_SIZE_MAX = 4 << 20, THREAD_CACHE_MAX = 1 << 30 };
+enum { NAME_BYTES_MAX = 64, PAGE_SIZE_MIN = 4 << 10, PAGE_SIZE_MAX = 4 << 20, CACHE_MAX = 1 << 30 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool is_loaded, is_taken;
 static bool agent = true;
 static enum options_check check = OPTIONS_CHECK_AUTO;
 static uint32_t page_size_bytes = 64 << 10;
-static uint64_t thread_cache_bytes = 2 << 20;
+static uint64_t thread_cache_bytes = 2 << 20, large_cache_bytes = 16 << 20;
 static char name[NAME_BYTES_MAX + 1];
 
 static int set_agent(const char *value)
@@ -80,15 +80,25 @@ static int set_check(const char *value)
 	return 0;
 }
 
-static int set_thread_cache(const char *value)
+static int set_cache(uint64_t *cache_bytes, const char *value)
 {
 	uint64_t bytes;
-	if (!parse_size(value, &bytes) || bytes > THREAD_CACHE_MAX)
+	if (!parse_size(value, &bytes) || bytes > CACHE_MAX)
 		return -EINVAL;
 	if (is_taken)
 		return -EBUSY;
-	thread_cache_bytes = bytes;
+	*cache_bytes = bytes;
 	return 0;
+}
+
+static int set_thread_cache(const char *value)
+{
+	return set_cache(&thread_cache_bytes, value);
+}
+
+static int set_large_cache(const char *value)
+{
+	return set_cache(&large_cache_bytes, value);
 }
 
 static int set_name(const char *value)
@@ -108,6 +118,7 @@ static const struct option {
 	{"QA_AGENT", set_agent, "on, off"},
 	{"QA_PAGE_SIZE", set_page_size, "a power of two from 4KiB to 4MiB, in bytes or with K, KiB, M or MiB"},
 	{"QA_THREAD_CACHE", set_thread_cache, "0 (no caches) to 1024MiB, in bytes or with K, KiB, M or MiB"},
+	{"QA_LARGE_CACHE", set_large_cache, "0 (nothing is kept) to 1024MiB, in bytes or with K, KiB, M or MiB"},
 	{"QA_CHECK", set_check, "1, on, 0, off"},
 	{"QA_NAME", set_name, "1 to 64 bytes"},
 };
@@ -198,6 +209,15 @@ uint64_t options_thread_cache_bytes(void)
 	options_lock();
 	is_taken = true;
 	uint64_t value = thread_cache_bytes;
+	options_unlock();
+	return value;
+}
+
+uint64_t options_large_cache_bytes(void)
+{
+	options_lock();
+	is_taken = true;
+	uint64_t value = large_cache_bytes;
 	options_unlock();
 	return value;
 }

@@ -21,6 +21,7 @@ enum options_check { OPTIONS_CHECK_AUTO, OPTIONS_CHECK_OFF, OPTIONS_CHECK_ON };
 /* From then on qa_set can not change them. */
 uint32_t options_page_size_bytes(void);
 uint64_t options_thread_cache_bytes(void); /* 0: no caches */
+uint64_t options_large_cache_bytes(void);  /* 0: nothing is kept */
 enum options_check options_check(void);
 
 #endif

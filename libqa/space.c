@@ -18,6 +18,7 @@
 
 #include "bits.h"
 #include "holes.h"
+#include "keep.h"
 #include "meta.h"
 #include "os.h"
 #include "page_map.h"
@@ -116,7 +117,7 @@ static struct chunk *chunk_create(void)
 		return NULL;
 	memset(chunk->clean, 0, sizeof chunk->clean);
 	chunk->clean_units = chunk->grains = 0;
-	chunk->base = os_map(space.chunk_bytes, space.chunk_bytes);
+	chunk->base = keep_map(space.chunk_bytes, space.chunk_bytes);
 	if (chunk->base && page_map_reserve(chunk->base, space.chunk_bytes)) {
 		space_chunk_add_clean(chunk, 0, space.chunk_units);
 		return chunk;

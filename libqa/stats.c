@@ -6,6 +6,7 @@
 
 #include "heap.h"
 #include "init.h"
+#include "keep.h"
 #include "large.h"
 #include "os.h"
 #include "pool.h"
@@ -37,7 +38,9 @@ static void fill_large(struct qa_class_stats *row)
 {
 	struct large_counts large = large_read_counts();
 	memset(row, 0, sizeof *row);
-	row->held_bytes = row->used_bytes = large.held_bytes;
+	row->used_bytes = large.used_bytes;
+	row->cached_bytes = row->empty_bytes = keep_bytes();
+	row->held_bytes = row->used_bytes + row->cached_bytes;
 	row->used_blocks = large.blocks;
 	row->allocs = large.allocs;
 	row->frees = large.frees;

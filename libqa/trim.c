@@ -9,6 +9,7 @@
 #include "bits.h"
 #include "drain.h"
 #include "init.h"
+#include "keep.h"
 #include "os.h"
 #include "page_map.h"
 #include "pool.h"
@@ -132,15 +133,21 @@ static uint64_t drain(unsigned size_class)
 	return skipped;
 }
 
-/* When some has to stay, the pages that wait empty go first: caches are left alone if that is enough. */
+/*
+ * Mappings that are kept go first, and when some has to stay, the pages that wait empty: caches are left alone if that
+ * is enough.
+ */
 static uint64_t trim_scope(const struct scope *whole, uint64_t *threads_skipped)
 {
 	struct scope scope = *whole;
-	uint64_t returned_bytes = 0;
 	bool is_limited = scope.most_bytes != UINT64_MAX;
-	if (is_limited)
-		returned_bytes = return_empty(&scope, 0);
+	uint64_t returned_bytes = scope.size_class == 0 ? keep_release(scope.most_bytes) : 0;
 	reduce(&scope, returned_bytes);
+	if (is_limited) {
+		uint64_t empty_bytes = return_empty(&scope, 0);
+		reduce(&scope, empty_bytes);
+		returned_bytes += empty_bytes;
+	}
 	if (scope.most_bytes < os_page_bytes())
 		return returned_bytes;
 	*threads_skipped = drain(scope.size_class);

@@ -29,8 +29,10 @@ static struct bounds bound_class(const struct qp_class *row, uint64_t os_page_by
 	struct bounds bounds = {0};
 	uint64_t kept_least, kept_most;
 
-	if (row->block_size == 0 || row->held_bytes == 0)
-		return bounds; /* large blocks go back when they are freed */
+	if (row->block_size == 0) /* large blocks: what is kept of freed ones goes back, and no other */
+		return (struct bounds){row->empty_bytes, row->empty_bytes};
+	if (row->held_bytes == 0)
+		return bounds;
 	kept_least = (row->used_bytes + os_page_bytes - 1) / os_page_bytes * os_page_bytes;
 	kept_most = row->used_blocks * ((row->block_size - 2) / os_page_bytes + 2) * os_page_bytes;
 	if (kept_most > row->held_bytes - row->empty_bytes)

@@ -17,7 +17,8 @@
  *   used     bytes of the blocks that the program has now, by their block size
  *   cached   held - used = thread + partial + empty + slack:
  *            thread: free blocks in thread caches and between threads; partial: free blocks in pages that also
- *            have used ones; empty: pages without a used block; slack: page bytes that no block covers
+ *            have used ones; empty: pages without a used block, and large blocks that were freed and are kept;
+ *            slack: page bytes that no block covers
  *
  * Threads: every call may be made from any thread at any time, also while static objects are destroyed and after
  * thread-local storage is gone. None may be made from a signal handler. libqa is never torn down.
@@ -174,8 +175,8 @@ size_t qa_map(struct qa_class_map *maps, size_t capacity);
 
 /*
  * Trim: takes back what the caches of all threads hold, also of threads that sleep in a system call, and returns every
- * empty page to the OS, and of other pages the OS pages without a byte of a used block. Other threads go on meanwhile:
- * no lock that they take is held while the kernel works.
+ * empty page and every kept large block to the OS, and of other pages the OS pages without a byte of a used block.
+ * Other threads go on meanwhile: no lock that they take is held while the kernel works.
  *
  * A cache whose owner was inside libqa at every look is left, and counted in threads_skipped. Where the kernel refuses
  * membarrier(2), other threads' caches can not be taken: their owners return them at their next miss.
@@ -228,6 +229,7 @@ void qa_agent_stop(void);
  *   QA_AGENT         on, off        default on; off in the environment, or qa_agent_stop, ends it
  *   QA_PAGE_SIZE     4KiB ... 4MiB  default 64KiB; a power of two, in bytes or with K, KiB, M or MiB
  *   QA_THREAD_CACHE  0 ... 1024MiB  default 2MiB: what one thread may cache; of more than 32 threads each gets less
+ *   QA_LARGE_CACHE   0 ... 1024MiB  default 16MiB: what is kept of freed blocks above 32 KiB, for the next ones
  *   QA_CHECK         1, on, 0, off  on: guarded blocks, see libqa(3); default on under ASan and Valgrind, else off
  *   QA_NAME          1 to 64 bytes  a label that qactl shows
  */

@@ -159,6 +159,13 @@ def test_doctor_does_not_call_it_well_when_a_pool_pins_much(fake, qactl):
     assert "safe to try: qactl trim 4242." in result.out and "Nothing needs" not in result.out, result
 
 
+def test_doctor_knows_that_freed_large_blocks_go_back(fake, qactl):
+    large = fake_qad.class_row(0, pages=0, used_blocks=1, used=8 << 20, thread=0, partial=0, empty=12 << 20, slack=0)
+    fake(stats=lambda params: fake_qad.stats_of(DOCVIEW, [large]), history=lambda params: {"trims": []})
+    result = qactl("doctor", "4242")
+    assert result.code == 0 and "A trim would return 12.0 MiB.\n" in result.out, result
+
+
 def test_stats_json(fake, qactl):
     fakes = fake(stats=lambda params: {**fake_qad.stats_of(DOCVIEW, ROWS), "allocs": 2**63 + 5, "frees": 2**63 - 1})
     figures = qactl("stats", "4242", "--json", "--all-classes").json

@@ -83,6 +83,8 @@ def doctor_bounds(stats, page=4_096):
                             row["held_bytes"] - row["empty_bytes"])
             kept_least = min(-(-row["used_bytes"] // page) * page, kept_most)
             least, most = least + row["held_bytes"] - kept_most, most + row["held_bytes"] - kept_least
+        else:
+            least, most = least + row["empty_bytes"], most + row["empty_bytes"]
     return least, most
 
 

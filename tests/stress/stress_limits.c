@@ -151,6 +151,40 @@ static void case_nothing_at_all(void)
 	expect_equal(stress_figures().held_bytes, 0);
 }
 
+/* How many of 32 KiB there was memory for. */
+static size_t fill_with_small_blocks(void)
+{
+	size_t count = 0;
+
+	while (count < 1000 && qa_malloc(30000) != NULL)
+		count++;
+	return count;
+}
+
+/* What is kept of freed blocks is there for a large block, for a chunk and for libqa itself. */
+static void case_kept(void)
+{
+	void *large[4];
+
+	for (size_t i = 0; i < COUNT(large); i++)
+		large[i] = qa_malloc(4 * MIB);
+	for (size_t i = 0; i < COUNT(large); i++)
+		qa_free(large[i]);
+	expect_equal(stress_figures().empty_bytes, 16 * MIB);
+	limit(RLIMIT_AS, status_bytes("VmSize") + MIB);
+	void *larger = qa_malloc(12 * MIB);
+	expect_true(larger != NULL);
+	expect_equal(stress_figures().empty_bytes, 0);
+	qa_free(larger);
+
+	expect_true(qa_malloc(100) != NULL); /* what the first one needs besides */
+	void *block = qa_malloc(4 * MIB);
+	limit(RLIMIT_AS, status_bytes("VmSize"));
+	expect_at_most(fill_with_small_blocks(), 64); /* the rest of a chunk */
+	qa_free(block);
+	expect_at_most(60, fill_with_small_blocks());
+}
+
 static size_t map_count_max(void)
 {
 	FILE *file = fopen("/proc/sys/vm/max_map_count", "r");
@@ -188,10 +222,10 @@ static void case_mappings(void)
 		stress_fill(large[i] = qa_malloc(MIB), MIB, 2);
 	char *area = use_up_mappings(&bytes);
 	/* neighbours in one mapping, which can not be parted now */
-	uint64_t held_bytes = stress_figures().held_bytes;
+	uint64_t used_bytes = stress_figures().used_bytes;
 	for (int i = 0; i < LARGE; i += 2)
 		qa_free(large[i]);
-	expect_equal(stress_figures().held_bytes, held_bytes - LARGE / 2 * MIB);
+	expect_equal(stress_figures().used_bytes, used_bytes - LARGE / 2 * MIB);
 	for (int i = 1; i < LARGE; i += 2)
 		stress_check(large[i], MIB, 2);
 	check_figures(count + LARGE / 2);
@@ -298,6 +332,7 @@ static const struct stress_case cases[] = {
 	{"address space", case_address_space, limit_address_space, NULL},
 	{"data", case_data, NULL, NULL},
 	{"nothing at all", case_nothing_at_all, NULL, NULL},
+	{"kept", case_kept, NULL, "QA_CHECK=off"},
 	{"locked", case_locked, NULL, NULL},
 	{"mappings", case_mappings, NULL, NULL},
 	{"mappings at first", case_mappings_at_first, NULL, NULL},
