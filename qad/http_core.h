@@ -42,7 +42,8 @@ struct http {
 	struct MHD_Daemon *daemon;
 	struct http_listener listener;
 	uv_poll_t poll;   /* the descriptor of libmicrohttpd's own epoll */
-	uv_timer_t timer; /* it has more to do at once */
+	uv_timer_t timer; /* it has more to do later */
+	uv_idle_t idle;   /* and at once */
 	bool is_started, is_polling, is_ending;
 	struct list jobs;
 	size_t job_count;

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 
 import msgpack
 import pytest
@@ -58,3 +59,25 @@ def test_one_that_goes_while_it_rests_disturbs_nobody(qad, client, fake, ending)
     if ending == "close":
         flooder.end()
     wait_until(lambda: not targets_of(client), what="it to be gone")  # asked meanwhile, which may end it before its time
+
+
+def test_requests_over_http_do_not_hold_up_the_others(served):
+    """Many requests of many connections are there at once; the answers fit the sockets, so nothing makes qad wait."""
+    qad = served()
+    connections, requests = 8, 500
+    readers = [socket.create_connection(qad.http, timeout=wire.DEADLINE) for _ in range(connections)]
+    wait_until(lambda: qad.client.call("health")["http_connections"] == connections, what="all to be there")
+    stop_process(qad.pid)
+    for reader in readers:
+        reader.sendall(b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n" * requests)
+    first = qad.client.ask("health")
+    os.kill(qad.pid, signal.SIGCONT)
+    qad.client.answer_to(first)
+    assert qad.client.call("health")["http_requests"] < connections * requests / 2
+    for reader in readers:
+        answers = b""
+        while answers.count(b"HTTP/1.1 404 ") < requests:
+            data = reader.recv(1 << 20)
+            assert data
+            answers += data
+        reader.close()
