@@ -70,7 +70,9 @@ static void pause_accepting(struct http *http, int error)
 
 	if (!listener->is_short)
 		log_trouble(http->service->log, uv_now(http->service->loop),
-			    "can not accept connections of HTTP now: %s", strerror(error));
+			    "can not accept connections of HTTP now: %s; raise the limit of open files (LimitNOFILE=, "
+			    "ulimit -n)",
+			    strerror(error));
 	listener->is_short = true;
 	stop_watching(listener);
 	uv_timer_start(&listener->retry, on_retry, RETRY_MS, 0);

@@ -71,8 +71,9 @@ int http_token_load(struct http *http)
 	if (!is_new && errno == EEXIST)
 		fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0) {
-		log_write(http->service->log, LOG_LEVEL_ERROR, "can not open the token file %s: %s", path,
-			  strerror(errno));
+		log_write(http->service->log, LOG_LEVEL_ERROR,
+			  "can not open the token file %s: %s; it must be a file that the user of qad can read or make",
+			  path, strerror(errno));
 		return -ENOKEY;
 	}
 	error = is_new ? make(http, fd) : read_token(http, fd);

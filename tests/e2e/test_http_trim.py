@@ -221,7 +221,9 @@ def test_no_link_and_no_folder(socket_dir):
     (socket_dir / "real").chmod(0o600)
     (socket_dir / "link").symlink_to("real")
     for path in (socket_dir / "link", socket_dir, socket_dir / "missing" / "token"):
-        assert run_with_token(socket_dir, path).returncode == 78
+        done = run_with_token(socket_dir, path)
+        assert done.returncode == 78 and (f"{path}: " in done.stderr or f"{path} is no ordinary file" in done.stderr), done
+    assert "it must be a file that the user of qad can read or make" in done.stderr
 
 
 def test_a_token_of_ones_own(served, socket_dir, fake_of):
