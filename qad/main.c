@@ -71,16 +71,26 @@ static const struct option long_options[] = {
 /* Above EX__BASE no code is negative: this one means that the program goes on. */
 enum { GO_ON = -1 };
 
+/* As any other line of the log: escaped, and told to the journal as an error. */
+static void complain(const char *before, const char *value, const char *after)
+{
+	struct log log;
+
+	log_init(&log, LOG_LEVEL_ERROR);
+	log_write(&log, LOG_LEVEL_ERROR, "%s%s%s", before, value, after);
+}
+
 static int wrong_usage(const char *what, const char *value)
 {
-	fprintf(stderr, "qad: %s%s\nTry 'qad --help'.\n", what, value);
+	complain(what, value, "");
+	fputs("Try 'qad --help'.\n", stderr);
 	return EX_USAGE;
 }
 
 static int take_group(const char *name, const char **kept, bool *has_group, gid_t *group)
 {
 	if (access_find_group(name, group) != 0) {
-		fprintf(stderr, "qad: there is no group \"%s\" (see getent group)\n", name);
+		complain("there is no group \"", name, "\" (see getent group)");
 		return EX_NOUSER;
 	}
 	*has_group = true;
@@ -92,7 +102,7 @@ static int take_user(struct user *user, const char *name)
 {
 	if (user_find(name, user) == 0)
 		return GO_ON;
-	fprintf(stderr, "qad: there is no user \"%s\" (see getent passwd)\n", name);
+	complain("there is no user \"", name, "\" (see getent passwd)");
 	return EX_NOUSER;
 }
 
@@ -253,7 +263,7 @@ static int status_of(int error)
 	case -ENOMEM:
 	case -EMFILE:
 	case -ENFILE:
-		fprintf(stderr, "qad: %s\n", strerror(-error));
+		complain(strerror(-error), "", "");
 		return EX_OSERR;
 	default:
 		return EX_CANTCREAT;

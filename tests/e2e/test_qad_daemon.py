@@ -257,6 +257,16 @@ def test_wrong_usage_is_64(arguments):
     assert done.returncode == 64 and "Try 'qad --help'." in done.stderr and done.stdout == ""
 
 
+def test_a_wrong_option_is_an_error_for_the_journal_too(tmp_path):
+    with open(tmp_path / "journal", "w+b") as journal:
+        found = os.fstat(journal.fileno())
+        done = subprocess.run([QAD, "--read-group", "no\nsuch"], stderr=journal, timeout=60,
+                              env=clean_environment(JOURNAL_STREAM=f"{found.st_dev}:{found.st_ino}"))
+        journal.seek(0)
+        assert done.returncode == 67
+        assert journal.read() == b'<3>qad: error: there is no group "no\\x0asuch" (see getent group)\n'
+
+
 @pytest.mark.parametrize("option", ["--read-group", "--admin-group"])
 def test_an_unknown_group_is_named(option, socket_path):
     done = run_qad("--socket", socket_path, option, "no-such-group")
