@@ -115,6 +115,11 @@ static int make_directory(struct place *place)
 		return fail(place, error,
 			    "can not make the directory of %s: %s; make it, or choose another with --socket",
 			    place->address.path, strerror(-error));
+	if (lstat(directory, &status) == 0 && (status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0)
+		log_write(
+			place->log, LOG_LEVEL_WARNING,
+			"everybody may write to the directory of %s, and so put another socket in its place; chmod o-w",
+			place->address.path);
 	return 0;
 }
 

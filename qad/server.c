@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <uv.h>
@@ -140,8 +141,6 @@ static int start_signals(struct server *server)
 {
 	int error;
 
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
 	uv_signal_init(&server->loop, &server->on_terminate);
 	uv_signal_init(&server->loop, &server->on_interrupt);
 	server->on_terminate.data = server;
@@ -226,6 +225,22 @@ static int serve(struct server *server, const struct server_options *options)
 	return error;
 }
 
+/*
+ * Whatever the parent left: blocked signals would keep qad from ending, and a umask of 077 would close the directory
+ * that root's qad makes to those who are to connect there. To a log that may not grow, a full disk, belongs SIGXFSZ.
+ */
+static void prepare_process(void)
+{
+	sigset_t none;
+
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	sigemptyset(&none);
+	pthread_sigmask(SIG_SETMASK, &none, NULL);
+	umask(022);
+}
+
 int server_run(const struct server_options *options)
 {
 	struct server *server = calloc(1, sizeof(*server));
@@ -233,6 +248,7 @@ int server_run(const struct server_options *options)
 
 	if (server == NULL)
 		return -ENOMEM;
+	prepare_process();
 	log_init(&server->log, options->level);
 	raise_descriptor_limit(&server->log, options->limits.connections);
 	error = check_descriptors(&server->log);

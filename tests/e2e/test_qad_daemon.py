@@ -3,10 +3,12 @@
 import os
 import pathlib
 import resource
+import shutil
 import signal
 import socket
 import stat
 import subprocess
+import tempfile
 
 import pytest
 
@@ -214,6 +216,44 @@ def test_it_goes_on_after_sighup_and_a_broken_pipe(qad, socket_path):
         leaver.close()
     assert client.call("ps", figures=False)["targets"][0]["pid"] == target.pid
     target.end()
+
+
+def test_what_the_parent_left_does_not_matter(qad_factory, socket_dir, monkeypatch):
+    """Signals that are blocked or ignored, a umask that closes everything, a log file that may not grow."""
+    qad = qad_factory(socket_dir / "made" / "qad.sock")
+    every = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
+
+    def leave():
+        signal.pthread_sigmask(signal.SIG_BLOCK, every)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        os.umask(0o777)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    started = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda *words, **options: started(*words, preexec_fn=leave, **options))
+    qad.start()
+    assert (socket_dir / "made").stat().st_mode & 0o777 == 0o700
+    assert wire.client(qad.socket_path).call("ps") == {"targets": []}
+    qad.stop()
+
+
+def test_a_directory_that_everybody_may_write_to_is_told(qad_factory, shared_dir):
+    shared_dir.chmod(0o1777)
+    qad = qad_factory(shared_dir / "qad.sock").start()
+    assert "everybody may write" not in qad.log()
+    qad.stop()
+    shared_dir.chmod(0o777)
+    qad.start()
+    assert "everybody may write to the directory" in qad.log()
+
+
+@pytest.fixture
+def shared_dir():
+    """Not below /tmp, where such a directory is refused."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="qa-", dir="/var/tmp"))
+    yield folder
+    shutil.rmtree(folder)
 
 
 def test_without_standard_descriptors_it_works(socket_path):
