@@ -37,20 +37,6 @@ int identity_of_socket(int socket, struct identity *identity)
 #define SO_PEERPIDFD 77 /* Linux 6.5; not in every libc yet */
 #endif
 
-bool identity_is_alive(int socket)
-{
-	int process;
-	socklen_t size = sizeof(process);
-
-	if (getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &process, &size) != 0)
-		return errno != ESRCH && errno != EINVAL; /* what kernels say of a process that is reaped */
-
-	struct pollfd exited = {.fd = process, .events = POLLIN};
-	bool is_alive = poll(&exited, 1, 0) == 0;
-	close(process);
-	return is_alive;
-}
-
 /* Reads at most size - 1 bytes of /proc/<pid>/<file> and ends them with a NUL. How many, or a negative errno. */
 static ssize_t read_proc(pid_t pid, const char *file, char *text, size_t size)
 {
@@ -67,6 +53,36 @@ static ssize_t read_proc(pid_t pid, const char *file, char *text, size_t size)
 		return -error;
 	text[bytes] = '\0';
 	return bytes;
+}
+
+/* Whether the process runs as that user now. */
+static bool is_of_user(pid_t pid, uid_t uid)
+{
+	char text[1024];
+	unsigned real, effective;
+
+	if (read_proc(pid, "status", text, sizeof(text)) < 0)
+		return false;
+
+	const char *at = strstr(text, "\nUid:"); /* a name has no line of its own there: it is escaped */
+	return at != NULL && sscanf(at, "\nUid: %u %u", &real, &effective) == 2 && effective == uid;
+}
+
+bool identity_is_alive(int socket, const struct identity *identity)
+{
+	int process;
+	socklen_t size = sizeof(process);
+
+	if (getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &process, &size) != 0) {
+		if (errno == ESRCH || errno == EINVAL)
+			return false; /* what kernels say of a process that is reaped */
+		return is_of_user(identity->pid, identity->uid);
+	}
+
+	struct pollfd exited = {.fd = process, .events = POLLIN};
+	bool is_alive = poll(&exited, 1, 0) == 0;
+	close(process);
+	return is_alive;
 }
 
 /*

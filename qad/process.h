@@ -24,9 +24,10 @@ int identity_of_socket(int socket, struct identity *identity);
 
 /*
  * Whether the process that connected still lives. What was read in /proc about its pid before is about that process
- * then, and not about a later one with the same pid. Kernels before 6.5 can not tell; then it is taken to live.
+ * then, and not about a later one with the same pid. Kernels before 6.5 can not tell; then it is taken to live if that
+ * pid is a process of the same user, so that at least nobody can speak for another user's.
  */
-bool identity_is_alive(int socket);
+bool identity_is_alive(int socket, const struct identity *identity);
 
 struct process {
 	pid_t pid;

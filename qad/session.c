@@ -111,7 +111,7 @@ static int create_target(struct peer *peer, const struct hello *hello, struct ta
 	if (target == NULL)
 		return -ENOMEM;
 	error = process_init(&target->process, peer->who.pid, has_many_descriptors(peer->peers));
-	if (error == 0 && !identity_is_alive(peer->socket))
+	if (error == 0 && !identity_is_alive(peer->socket, &peer->who))
 		error = -ESRCH;
 	if (error != 0) {
 		free_target(target);

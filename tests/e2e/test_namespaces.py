@@ -211,6 +211,47 @@ def test_a_pid_that_is_used_again_is_another_target(socket_dir):
     assert done.returncode == 0 and done.stdout == "done\n", done.stdout + done.stderr
 
 
+LATE_HELLO = r"""
+import os, signal, subprocess, sys, time
+sys.path.insert(0, sys.argv[1])
+import wire
+path, qad = sys.argv[2], sys.argv[3]
+def spawn(pid):
+    open("/proc/sys/kernel/ns_last_pid", "w").write(str(pid - 1))
+preload = {"LD_PRELOAD": sys.argv[4]} if len(sys.argv) > 4 else {}
+process = subprocess.Popen([qad, "--socket", path, "--limit", "hello_ms=60000"], env={**os.environ, **preload})
+while not os.path.exists(path):
+    time.sleep(0.005)
+os.chmod(os.path.dirname(path), 0o755)
+client = wire.client(path)
+spawn(300)
+liar = wire.Child(path, uid=12345)
+assert liar.pid == 300, liar.pid
+os.kill(300, signal.SIGKILL)
+os.waitpid(300, 0)
+liar.pid = 0
+spawn(300)
+honest = wire.FakeTarget(path, name="honest")
+assert honest.pid == 300, honest.pid
+# the connection of who had that pid before is still open here, and speaks up only now
+print(liar.connection.error_of("hello", protocol=1, role="target", name="liar"))
+print([(row["pid"], row["name"], row["uid"]) for row in client.call("ps", figures=False)["targets"]])
+honest.end()
+process.terminate()
+assert process.wait(20) == 0
+"""
+
+
+@pytest.mark.plain_only
+@pytest.mark.parametrize("kernel", ["this", "before 6.5"])
+def test_who_had_a_pid_before_can_not_speak_for_who_has_it_now(socket_dir, kernel):
+    preload = [BUILD / "tests" / "e2e" / "libold_kernel.so"] if kernel != "this" else []
+    done = subprocess.run(["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", sys.executable, "-c", LATE_HELLO,
+                           REPO / "tests" / "e2e", socket_dir / "q", BUILD / "qad" / "qad", *preload],
+                          capture_output=True, text=True, timeout=60, env=clean_environment())
+    assert (done.returncode, done.stdout) == (0, "failed\n[(300, 'honest', 0)]\n"), done.stdout + done.stderr
+
+
 def test_setuid_after_start_stays_who_connected(qad, run):
     """The kernel remembers who connected; the program that became another user is still its first user's target."""
     client = wire.client(qad.socket_path)

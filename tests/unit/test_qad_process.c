@@ -125,11 +125,13 @@ static void the_kernel_tells_who_connected(void **state)
 
 static void the_kernel_tells_whether_it_lives(void **state)
 {
+	struct identity identity;
 	int pair[2];
 
 	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-	assert_true(identity_is_alive(pair[0]));
+	assert_int_equal(identity_of_socket(pair[0], &identity), 0);
+	assert_true(identity_is_alive(pair[0], &identity));
 	close(pair[0]);
 	close(pair[1]);
 }
