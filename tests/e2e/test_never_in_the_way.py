@@ -15,7 +15,7 @@ import threading
 import pytest
 
 import wire
-from harness import BUILD, IS_SANITIZED, is_connectable, wait_until
+from harness import BUILD, IS_SANITIZED, PATIENT, is_connectable, wait_until
 
 TARGETS, THREADS, OPERATIONS = 20, 2, 4_000 if IS_SANITIZED else 20_000
 RESTARTS = int(os.environ.get("QA_RESTARTS", "20"))
@@ -227,8 +227,8 @@ def test_another_program_sits_in_its_place(qad_factory, socket_path, target, beh
 def test_the_disk_of_its_log_is_full(qad_factory, socket_path, target):
     """/dev/full takes no byte: qad goes on without a word."""
     with open("/dev/full", "wb") as full:
-        process = subprocess.Popen([BUILD / "qad" / "qad", "-vv", "--socket", socket_path], stdin=subprocess.DEVNULL,
-                                   stdout=full, stderr=full)
+        process = subprocess.Popen([BUILD / "qad" / "qad", *PATIENT, "-vv", "--socket", socket_path],
+                                   stdin=subprocess.DEVNULL, stdout=full, stderr=full)
     try:
         wait_until(socket_path.exists)
         one = target()

@@ -13,7 +13,7 @@ import tempfile
 import pytest
 
 import wire
-from harness import BUILD, DEADLINE, SANITIZER_REPORT, clean_environment, wait_until
+from harness import BUILD, DEADLINE, PATIENT, SANITIZER_REPORT, clean_environment, wait_until
 
 QAD = BUILD / "qad" / "qad"
 
@@ -55,8 +55,8 @@ def test_of_many_started_at_once_just_one_listens(socket_path, is_stale):
         if is_stale:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as left_behind:
                 left_behind.bind(str(socket_path))
-        started = [subprocess.Popen([QAD, "--socket", socket_path], stderr=subprocess.DEVNULL, env=clean_environment())
-                   for _ in range(8)]
+        started = [subprocess.Popen([QAD, *PATIENT, "--socket", socket_path], stderr=subprocess.DEVNULL,
+                                    env=clean_environment()) for _ in range(8)]
         try:
             wait_until(lambda: sum(one.poll() is None for one in started) == 1, what="all but one to give up")
             assert [one.returncode for one in started if one.poll() is not None] == [69] * 7

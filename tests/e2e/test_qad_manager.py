@@ -14,7 +14,7 @@ import tempfile
 import pytest
 
 import wire
-from harness import BUILD, assert_no_report, clean_environment, end_process, wait_until
+from harness import BUILD, PATIENT, assert_no_report, clean_environment, end_process, wait_until
 
 QAD = BUILD / "qad" / "qad"
 
@@ -48,7 +48,7 @@ def notified(socket_dir):
 
 
 def test_ready_watchdog_and_stopping_are_told(run, notified, socket_dir, socket_path):
-    process = run(QAD, "-s", socket_path,
+    process = run(QAD, *PATIENT, "-s", socket_path,
                   environment={"NOTIFY_SOCKET": socket_dir / "notify", "WATCHDOG_USEC": "200000"})
     assert notified.recv(1_024).startswith(b"READY=1\n")
     wire.client(socket_path).close()
@@ -91,7 +91,7 @@ def handed_over(run, descriptor, *arguments, count=1, pid="$$"):
     def prepare():
         os.dup2(descriptor, 3)
 
-    return run("/bin/sh", "-c", f'LISTEN_PID={pid} LISTEN_FDS={count} exec "$0" "$@"', QAD, *arguments,
+    return run("/bin/sh", "-c", f'LISTEN_PID={pid} LISTEN_FDS={count} exec "$0" "$@"', QAD, *PATIENT, *arguments,
                preexec_fn=prepare, pass_fds=(3,))
 
 
@@ -160,7 +160,7 @@ def test_root_becomes_another_user(run, roots_dir, target, qactl):
     assert qactl("trim", mine.pid, QAD_SOCKET=path).code == 0
     process.terminate()
     assert process.wait(wire.DEADLINE) == 0
-    again = run(QAD, "-s", path, "--user", "65534")
+    again = run(QAD, *PATIENT, "-s", path, "--user", "65534")
     wait_until(lambda: again.text().count("listening on") == 2, what="the next one, in place of what stayed")
     wire.client(path).close()
     assert "warning" not in again.text() and "error" not in again.text()

@@ -12,7 +12,7 @@ import subprocess
 import pytest
 
 import wire
-from harness import BUILD, SECOND, clean_environment, end_process, is_connectable, wait_until
+from harness import BUILD, PATIENT, SECOND, clean_environment, end_process, is_connectable, wait_until
 from programs import targets_of, wait_for_target
 
 
@@ -193,10 +193,10 @@ def test_a_socket_that_was_handed_over_is_told_and_not_made_again(socket_path, s
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(socket_path))
         listening.listen(16)
-        start = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$0"'
+        start = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" "$@"'
         with open(log, "wb") as file:
-            process = subprocess.Popen(["/bin/sh", "-c", start, BUILD / "qad" / "qad"], stdin=subprocess.DEVNULL,
-                                       stdout=file, stderr=file, env=clean_environment(), pass_fds=(3,),
+            process = subprocess.Popen(["/bin/sh", "-c", start, BUILD / "qad" / "qad", *PATIENT],
+                                       stdin=subprocess.DEVNULL, stdout=file, stderr=file, env=clean_environment(), pass_fds=(3,),
                                        preexec_fn=lambda: os.dup2(listening.fileno(), 3))
         try:
             client = wire.client(socket_path)
