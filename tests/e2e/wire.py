@@ -211,6 +211,14 @@ class Child:
         else:
             ours.close()
 
+    def greet(self, **hello):
+        """Says hello. Who is not welcome does not stay behind: nobody would know of it."""
+        try:
+            return self.connection.call("hello", protocol=1, **hello)
+        except BaseException:
+            self.end()
+            raise
+
     def kill(self, number=signal.SIGKILL):
         os.kill(self.pid, number)
 
@@ -229,7 +237,7 @@ class FakeTarget(Child):
 
     def __init__(self, path, uid=None, **hello):
         super().__init__(path, uid=uid)
-        self.hello = self.connection.call("hello", protocol=1, role="target", version="0.1.0", **hello)
+        self.hello = self.greet(role="target", version="0.1.0", **hello)
 
     def question(self, timeout=DEADLINE):
         """The next question as (id, method, params)."""
@@ -274,4 +282,4 @@ class ClientOf(Child):
 
     def __init__(self, path, uid=None, gid=None, groups=None):
         super().__init__(path, uid=uid, gid=gid, groups=groups)
-        self.connection.call("hello", protocol=1, role="client")
+        self.greet(role="client")
