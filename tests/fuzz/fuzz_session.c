@@ -166,7 +166,6 @@ static void end(void)
 	watching_close(&fuzzed.service.watching);
 	uv_run(&fuzzed.loop, UV_RUN_DEFAULT);
 	qp_buffer_finish(&fuzzed.service.out);
-	watching_finish(&fuzzed.service.watching);
 	registry_finish(&fuzzed.service.registry);
 	history_finish(&fuzzed.service.total);
 	peers_finish(&fuzzed.peers);
