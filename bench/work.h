@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 work_function work_pair, work_pair_unknown, work_batch, work_live, work_churn, work_handover, work_shrink, work_threads,
-	work_large;
+	work_buffers, work_large;
 
 #ifdef __cplusplus
 }

@@ -31,6 +31,7 @@ const struct workload workloads[] = {
 	{"shrink-hundredth", GROUP_SHRINK, SURVIVORS_HUNDREDTH, 0, 0, "the same, every hundredth survives; trim"},
 	{"shrink-random", GROUP_SHRINK, SURVIVORS_RANDOM, 0, 0, "the same, 1 % at random survives; trim"},
 	{"short-threads", GROUP_THREADS, 0, 1.0, 1.0, "a thread that starts, uses 64 blocks and ends"},
+	{"large-buffers", GROUP_BUFFERS, 0, 0, 0, "one of 8 slots (40 KiB-1 MiB, written) freed and filled anew"},
 	{"large-realloc", GROUP_LARGE, 0, 0, 0, "a buffer grown by realloc from 256 KiB to 8 MiB, written, freed"},
 };
 const size_t workload_count = sizeof workloads / sizeof workloads[0];

@@ -1,27 +1,37 @@
 /*
- * An array in the order in which they came, under a lock that is held for nothing but looking through it; the kernel is
- * called outside of it. Who searches takes the smallest that fits.
+ * A short array under a lock that is held for nothing but looking through it; the kernel is called outside of it.
+ * Ranges are cut at their ends: who takes gets the front, what has to go is the back. With
+ *
+ *     held <= bytes
+ *
+ * of a range, each part of a cut has min(its bytes, held): too much rather than too little.
  */
 #include "keep.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #include "align.h"
 #include "os.h"
 
-struct kept {
+struct range {
 	char *base;
-	size_t size_bytes;
+	size_t bytes, held_bytes;
+	uint64_t since; /* a number that grows with each that comes */
+};
+
+/* What leaves, to be unmapped without the lock. */
+struct leaving {
+	struct range ranges[KEEP_MAX + 1];
+	unsigned count;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct kept all[KEEP_MAX];
+static struct range ranges[KEEP_MAX];
 static unsigned count;
-static uint64_t limit_bytes;
+static uint64_t last_since, limit_bytes;
 static uint32_t page_size_bytes;
-static _Atomic uint64_t bytes; /* written with the lock held */
+static _Atomic uint64_t held; /* the sum; written with the lock held */
 
 void keep_init(uint32_t page_size, uint64_t limit)
 {
@@ -39,68 +49,133 @@ void keep_unlock(void)
 	pthread_mutex_unlock(&lock);
 }
 
-uint64_t keep_bytes(void)
+uint64_t keep_held_bytes(void)
 {
-	return atomic_load_explicit(&bytes, memory_order_relaxed);
+	return atomic_load_explicit(&held, memory_order_relaxed);
 }
 
-static void change_bytes(uint64_t change)
+static size_t smaller(size_t a, size_t b)
 {
-	atomic_store_explicit(&bytes, keep_bytes() + change, memory_order_relaxed);
+	return a < b ? a : b;
 }
 
-/* With the lock held. */
-static struct kept remove_at(unsigned place)
+/* With the lock held, as are the next ones: the range at this place is that from now on; one without bytes is no more.
+ */
+static void change(unsigned place, struct range range)
 {
-	struct kept kept = all[place];
-	count--;
-	memmove(&all[place], &all[place + 1], (count - place) * sizeof all[0]);
-	change_bytes((uint64_t)0 - kept.size_bytes);
-	return kept;
+	uint64_t sum = keep_held_bytes() - ranges[place].held_bytes + range.held_bytes;
+	atomic_store_explicit(&held, sum, memory_order_relaxed);
+	ranges[place] = range.bytes > 0 ? range : ranges[--count];
 }
 
-static void unmap(const struct kept *kept)
+static void add(const struct range *range)
 {
-	os_unmap(kept->base, align_up(kept->size_bytes, page_size_bytes));
+	ranges[count] = (struct range){.base = NULL};
+	change(count++, *range);
 }
 
-bool keep_put(void *base, size_t size_bytes)
+static void cut_back(unsigned place, size_t bytes, struct leaving *leaving)
 {
-	struct kept leaving[KEEP_MAX];
-	unsigned leaving_count = 0;
-	if (size_bytes > limit_bytes / 4)
+	struct range rest = ranges[place];
+	rest.bytes -= bytes;
+	rest.held_bytes = smaller(rest.held_bytes, rest.bytes);
+	leaving->ranges[leaving->count++] = (struct range){.base = rest.base + rest.bytes, .bytes = bytes};
+	change(place, rest);
+}
+
+static unsigned oldest(void)
+{
+	unsigned found = 0;
+	for (unsigned i = 1; i < count; i++)
+		if (ranges[i].since < ranges[found].since)
+			found = i;
+	return found;
+}
+
+/* The range has its neighbours in it. */
+static void join(struct range *range)
+{
+	for (unsigned i = 0; i < count;) {
+		struct range other = ranges[i];
+		if (other.base + other.bytes != range->base && range->base + range->bytes != other.base) {
+			i++;
+			continue;
+		}
+		range->base = other.base < range->base ? other.base : range->base;
+		range->bytes += other.bytes;
+		range->held_bytes += other.held_bytes;
+		change(i, (struct range){.base = NULL});
+	}
+}
+
+static void make_room(struct leaving *leaving)
+{
+	if (count == KEEP_MAX) {
+		unsigned place = oldest();
+		cut_back(place, ranges[place].bytes, leaving);
+	}
+}
+
+/* What of a range may stay in memory when so much has to go. */
+static size_t stays_of(const struct range *range, uint64_t excess_bytes)
+{
+	return range->held_bytes > excess_bytes ? (size_t)(range->held_bytes - excess_bytes) : 0;
+}
+
+static void obey_limit(struct leaving *leaving)
+{
+	while (keep_held_bytes() > limit_bytes) {
+		unsigned place = oldest();
+		struct range range = ranges[place];
+		size_t stays = stays_of(&range, keep_held_bytes() - limit_bytes);
+		cut_back(place, range.bytes - stays / page_size_bytes * page_size_bytes, leaving);
+	}
+}
+
+static void unmap(const struct leaving *leaving)
+{
+	for (unsigned i = 0; i < leaving->count; i++)
+		os_unmap(leaving->ranges[i].base, leaving->ranges[i].bytes);
+}
+
+bool keep_put(void *base, size_t bytes, size_t held_bytes)
+{
+	struct leaving leaving;
+	leaving.count = 0;
+	if (bytes > limit_bytes / 4)
 		return false;
 	keep_lock();
-	while (count == KEEP_MAX || keep_bytes() + size_bytes > limit_bytes)
-		leaving[leaving_count++] = remove_at(0);
-	all[count++] = (struct kept){base, size_bytes};
-	change_bytes(size_bytes);
+	struct range range = {base, bytes, held_bytes, ++last_since};
+	join(&range);
+	make_room(&leaving);
+	add(&range);
+	obey_limit(&leaving);
 	keep_unlock();
-	for (unsigned i = 0; i < leaving_count; i++)
-		unmap(&leaving[i]);
+	unmap(&leaving);
 	return true;
 }
 
-void *keep_take(size_t size_bytes, size_t align_bytes, size_t *kept_bytes)
+void *keep_take(size_t bytes, size_t align_bytes, size_t *held_bytes)
 {
-	size_t best_bytes = size_bytes + size_bytes / 8 + 1;
 	unsigned best = KEEP_MAX;
-	struct kept kept = {NULL, 0};
-	if (keep_bytes() < size_bytes)
+	struct range taken = {.base = NULL};
+	if (bytes > limit_bytes / 4 || keep_held_bytes() == 0)
 		return NULL;
 	keep_lock();
-	for (unsigned i = 0; i < count; i++) {
-		if (all[i].size_bytes < size_bytes || all[i].size_bytes >= best_bytes ||
-		    ((uintptr_t)all[i].base & (align_bytes - 1)) != 0)
-			continue;
-		best = i;
-		best_bytes = all[i].size_bytes;
+	for (unsigned i = 0; i < count; i++)
+		if (ranges[i].bytes >= bytes && ((uintptr_t)ranges[i].base & (align_bytes - 1)) == 0 &&
+		    (best == KEEP_MAX || ranges[i].bytes < ranges[best].bytes))
+			best = i;
+	if (best < KEEP_MAX) {
+		struct range rest = taken = ranges[best];
+		rest.base += bytes;
+		rest.bytes -= bytes;
+		rest.held_bytes = smaller(rest.held_bytes, rest.bytes);
+		change(best, rest);
 	}
-	if (best < KEEP_MAX)
-		kept = remove_at(best);
 	keep_unlock();
-	*kept_bytes = kept.size_bytes;
-	return kept.base;
+	*held_bytes = smaller(taken.held_bytes, bytes);
+	return taken.base;
 }
 
 void *keep_map(size_t map_bytes, size_t align_bytes)
@@ -111,20 +186,18 @@ void *keep_map(size_t map_bytes, size_t align_bytes)
 
 uint64_t keep_release(uint64_t most_bytes)
 {
-	struct kept leaving[KEEP_MAX];
-	unsigned leaving_count = 0;
-	uint64_t released_bytes = 0;
+	struct leaving leaving;
+	leaving.count = 0;
 	keep_lock();
-	for (unsigned i = 0; i < count;) {
-		if (all[i].size_bytes > most_bytes - released_bytes) {
-			i++;
-			continue;
-		}
-		leaving[leaving_count] = remove_at(i);
-		released_bytes += leaving[leaving_count++].size_bytes;
+	uint64_t before_bytes = keep_held_bytes(), least_bytes = before_bytes - smaller(before_bytes, most_bytes);
+	for (unsigned i = count; i-- > 0 && keep_held_bytes() > least_bytes;) {
+		struct range range = ranges[i];
+		size_t rest = align_up(stays_of(&range, keep_held_bytes() - least_bytes), page_size_bytes);
+		if (rest < range.bytes)
+			cut_back(i, range.bytes - rest, &leaving);
 	}
+	uint64_t released_bytes = before_bytes - keep_held_bytes();
 	keep_unlock();
-	for (unsigned i = 0; i < leaving_count; i++)
-		unmap(&leaving[i]);
+	unmap(&leaving);
 	return released_bytes;
 }

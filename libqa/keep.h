@@ -1,9 +1,12 @@
 /*
- * keep.h - mappings of large blocks that were freed, kept for the next blocks of about their size: to map one,
- * touch it and unmap it costs far more than any other free and allocation. Their contents are what the program left.
+ * keep.h - memory of large blocks that were freed, kept for the next ones: to map a block, touch it and unmap it costs
+ * a thousand times what any other allocation and free cost.
  *
- * At most QA_LARGE_CACHE bytes are kept, at most KEEP_MAX mappings, and none above a quarter of those bytes; who
- * is there longest goes first. Thread-safe.
+ * It is kept as ranges of whole units of page_size. Neighbours become one range; a block takes the front of the
+ * smallest range that holds it. At most QA_LARGE_CACHE bytes stay, of blocks of at most a quarter of that, in at most
+ * KEEP_MAX ranges; of what was freed first most goes first. Thread-safe.
+ *
+ * How much of a range is in memory is known as a bound: held_bytes. Contents are what the program left.
  */
 #ifndef LIBQA_KEEP_H
 #define LIBQA_KEEP_H
@@ -12,30 +15,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KEEP_MAX = 16 };
+enum { KEEP_MAX = 64 };
 
 /* Both in bytes; a limit of 0: nothing is kept. */
 void keep_init(uint32_t page_size, uint64_t limit);
 
-/*
- * Takes a mapping, of which the first size_bytes may be in memory; it is as long as whole units of page_size for them.
- * False: it is not kept. May unmap others.
- */
-bool keep_put(void *base, size_t size_bytes);
+/* Takes a range, of which at most held_bytes are in memory. False: it is not kept. May unmap others. */
+bool keep_put(void *base, size_t bytes, size_t held_bytes);
 
-/* A mapping of at least size_bytes, and at most an eighth more, which may all be in memory; NULL: there is none. */
-void *keep_take(size_t size_bytes, size_t align_bytes, size_t *kept_bytes);
+/* A range of just so many bytes, or NULL. held_bytes: how many of them may be in memory. */
+void *keep_take(size_t bytes, size_t align_bytes, size_t *held_bytes);
 
 /* os_map; when there is no memory, what is kept goes back first. */
 void *keep_map(size_t map_bytes, size_t align_bytes);
 
-/* Gives back at most so many bytes, in whole mappings. How many those were. */
+/* Gives back at most so many bytes of memory. How many those were. */
 uint64_t keep_release(uint64_t most_bytes);
 
-/* Any thread, no lock. */
-uint64_t keep_bytes(void);
+/* What may be in memory of all that is kept. Any thread, no lock. */
+uint64_t keep_held_bytes(void);
 
-/* For fork. */
+/* For fork; and for large.c, which has little to protect besides. Nothing above may be called meanwhile. */
 void keep_lock(void);
 void keep_unlock(void);
 

@@ -19,8 +19,14 @@ size_t large_usable_size(const void *block, const char *what);
 /* Longer or shorter, moved if need be; contents kept. NULL and ENOMEM: the block is untouched. */
 void *large_realloc(void *block, size_t size);
 
+/*
+ * Gives back at most so many bytes of slack: what is in memory of the mappings of blocks behind their ends. How many
+ * those were.
+ */
+uint64_t large_return_slack(uint64_t most_bytes);
+
 struct large_counts {
-	uint64_t used_bytes, blocks, allocs, frees;
+	uint64_t held_bytes, used_bytes, blocks, allocs, frees;
 };
 
 /* Any thread, no lock. */

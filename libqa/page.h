@@ -50,8 +50,10 @@ struct page {
 struct page_large {
 	char *base;
 	uint64_t size_bytes; /* usable, a multiple of the OS page */
+	uint64_t held_bytes; /* of the mapping, what may be in memory: size_bytes and slack */
 	uint64_t map_bytes;  /* mapped, a multiple of page_size */
 	uint64_t align_bytes;
+	struct page_large *next, *previous; /* of those with slack, see large.c; NULL: it has none */
 };
 
 _Static_assert(sizeof(struct page) <= 64, "a descriptor fits a cache line");

@@ -39,7 +39,9 @@ static void fill_large(struct qa_class_stats *row)
 	struct large_counts large = large_read_counts();
 	memset(row, 0, sizeof *row);
 	row->used_bytes = large.used_bytes;
-	row->cached_bytes = row->empty_bytes = keep_bytes();
+	row->slack_bytes = large.held_bytes > large.used_bytes ? large.held_bytes - large.used_bytes : 0;
+	row->empty_bytes = keep_held_bytes();
+	row->cached_bytes = row->slack_bytes + row->empty_bytes;
 	row->held_bytes = row->used_bytes + row->cached_bytes;
 	row->used_blocks = large.blocks;
 	row->allocs = large.allocs;

@@ -10,6 +10,7 @@
 #include "drain.h"
 #include "init.h"
 #include "keep.h"
+#include "large.h"
 #include "os.h"
 #include "page_map.h"
 #include "pool.h"
@@ -153,7 +154,9 @@ static uint64_t trim_scope(const struct scope *whole, uint64_t *threads_skipped)
 	*threads_skipped = drain(scope.size_class);
 	uint64_t empty_bytes = return_empty(&scope, is_limited ? 0 : UINT64_MAX);
 	reduce(&scope, empty_bytes);
-	return returned_bytes + empty_bytes + return_inside(&scope);
+	uint64_t slack_bytes = scope.size_class == 0 ? large_return_slack(scope.most_bytes) : 0;
+	reduce(&scope, slack_bytes);
+	return returned_bytes + empty_bytes + slack_bytes + return_inside(&scope);
 }
 
 /* The size class with blocks of just that size; 0: there is none. */

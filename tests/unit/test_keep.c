@@ -1,12 +1,13 @@
 /*
- * keep.h, through the public calls: freed large blocks stay for the next of about their size, within bounds, are shown
- * as empty, and go back with a trim.
+ * keep.h, through the public calls: freed large blocks stay for the next ones, within bounds, are shown as empty, and
+ * go back with a trim.
  */
 #include "qa_check.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
-enum { KIB = 1 << 10, MIB = 1 << 20, LIMIT = 16 * MIB, MOST = 16, PAGE_SIZE = 64 * KIB };
+enum { KIB = 1 << 10, MIB = 1 << 20, LIMIT = 16 * MIB, MOST = 64, PAGE_SIZE = 64 * KIB };
 
 static int set_up(void **state)
 {
@@ -17,11 +18,14 @@ static int set_up(void **state)
 
 static uint64_t kept_bytes(void)
 {
-	struct qa_class_stats row = check_row(0);
+	return check_row(0).empty_bytes;
+}
 
-	assert_int_equal(row.cached_bytes, row.empty_bytes);
-	assert_int_equal(row.held_bytes, row.used_bytes + row.empty_bytes);
-	return row.empty_bytes;
+static bool is_mapped(void *address)
+{
+	unsigned char resident;
+
+	return mincore(address, 1, &resident) == 0;
 }
 
 /* Leaves count mappings of that size, and none used. */
@@ -39,48 +43,110 @@ static void keep(size_t count, size_t size)
 static void is_shown_and_used_again(void **state)
 {
 	(void)state;
-	char *block = qa_malloc(100 * KIB);
+	char *block = qa_malloc(128 * KIB);
 
-	assert_int_equal(check_row(0).used_bytes, 100 * KIB);
+	assert_int_equal(check_row(0).used_bytes, 128 * KIB);
 	qa_free(block);
 	assert_int_equal(check_row(0).used_blocks, 0);
-	assert_int_equal(kept_bytes(), 100 * KIB);
-	assert_ptr_equal(qa_malloc(100 * KIB), block);
+	assert_int_equal(kept_bytes(), 128 * KIB);
+	assert_ptr_equal(qa_malloc(128 * KIB), block);
 	assert_int_equal(kept_bytes(), 0);
-	assert_int_equal(check_row(0).used_bytes, 100 * KIB);
+	assert_int_equal(check_row(0).used_bytes, 128 * KIB);
 	qa_free(block);
 }
 
-static void is_used_up_to_an_eighth_larger(void **state)
+static void is_cut_for_smaller_ones_and_joined_again(void **state)
 {
 	(void)state;
-	keep(1, 144 * KIB);
-	void *smaller = qa_malloc(124 * KIB), *larger = qa_malloc(148 * KIB);
+	char *block = qa_malloc(640 * KIB);
 
-	assert_int_equal(kept_bytes(), 144 * KIB);
-	volatile size_t size = 128 * KIB; /* for the compiler a block has no more than was asked for */
-	void *fitting = qa_malloc(size);
+	qa_free(block);
+	char *front = qa_malloc(128 * KIB), *middle = qa_malloc(256 * KIB), *back = qa_malloc(256 * KIB);
+	assert_ptr_equal(front, block);
+	assert_ptr_equal(middle, block + 128 * KIB);
+	assert_ptr_equal(back, block + 384 * KIB);
 	assert_int_equal(kept_bytes(), 0);
-	/* All that may be in memory is the block's. */
-	assert_int_equal(qa_usable_size(fitting), 144 * KIB);
-	pattern_write(fitting, 144 * KIB, 2);
-	assert_int_equal(check_row(0).used_bytes, (124 + 148 + 144) * KIB);
-	qa_free(smaller);
-	qa_free(larger);
-	pattern_check(fitting, 144 * KIB, 2);
-	qa_free(fitting);
+	pattern_write(front, 128 * KIB, 1);
+	pattern_write(middle, 256 * KIB, 2);
+	pattern_write(back, 256 * KIB, 3);
+	pattern_check(front, 128 * KIB, 1);
+	pattern_check(middle, 256 * KIB, 2);
+	pattern_check(back, 256 * KIB, 3);
+	qa_free(front);
+	qa_free(back);
+	qa_free(middle);
+	assert_int_equal(kept_bytes(), 640 * KIB);
+	assert_ptr_equal(qa_malloc(640 * KIB), block);
+	qa_free(block);
+}
+
+/* What a block had in memory behind the end of the next one there is held, and is slack. */
+static void rests_are_slack(void **state)
+{
+	(void)state;
+	char *block = qa_malloc(128 * KIB);
+
+	qa_free(block);
+	assert_ptr_equal(qa_malloc(100 * KIB), block);
+	struct qa_class_stats row = check_row(0);
+	assert_int_equal(row.used_bytes, 100 * KIB);
+	assert_int_equal(row.slack_bytes, 28 * KIB);
+	assert_int_equal(row.empty_bytes, 0);
+	assert_int_equal(qa_usable_size(block), 100 * KIB);
+	/* Longer: it is there. Shorter: it goes back. */
+	assert_ptr_equal(qa_realloc(block, 120 * KIB), block);
+	assert_int_equal(check_row(0).slack_bytes, 8 * KIB);
+	assert_ptr_equal(qa_realloc(block, 80 * KIB), block);
+	assert_int_equal(check_row(0).slack_bytes, 0);
+	assert_int_equal(check_row(0).held_bytes, 80 * KIB);
+	qa_free(block);
+	assert_int_equal(kept_bytes(), 80 * KIB);
+}
+
+static void slack_goes_back_with_a_trim(void **state)
+{
+	(void)state;
+	struct qa_trim_result result;
+	struct qa_trim_options options = {.size = sizeof options, .keep_bytes = 28 * KIB};
+	void *blocks[3];
+
+	keep(1, 3 * 128 * KIB);
+	for (size_t i = 0; i < COUNT(blocks); i++)
+		pattern_write(blocks[i] = qa_malloc(100 * KIB), 100 * KIB, 1);
+	qa_free(blocks[1]);
+	assert_int_equal(check_row(0).slack_bytes, 2 * 28 * KIB);
+	assert_int_equal(kept_bytes(), 128 * KIB);
+	assert_int_equal(qa_trim(&options, &result), 0);
+	assert_int_equal(result.returned_bytes, (128 + 28) * KIB);
+	assert_int_equal(check_row(0).slack_bytes, 28 * KIB);
+	assert_int_equal(qa_trim(NULL, &result), 0);
+	assert_int_equal(result.returned_bytes, 28 * KIB);
+	assert_int_equal(check_row(0).held_bytes, 2 * 100 * KIB);
+	for (size_t i = 0; i < COUNT(blocks); i += 2) {
+		pattern_check(blocks[i], 100 * KIB, 1);
+		assert_int_equal(((volatile char *)blocks[i])[100 * KIB], 0);
+		qa_free(blocks[i]);
+	}
 }
 
 static void is_the_smallest_that_fits(void **state)
 {
 	(void)state;
-	void *blocks[3] = {qa_malloc(220 * KIB), qa_malloc(204 * KIB), qa_malloc(212 * KIB)}, *best = blocks[1];
+	static const size_t units[] = {5, 1, 4, 1, 7, 1};
+	void *blocks[COUNT(units)];
 
-	for (size_t i = 0; i < COUNT(blocks); i++)
+	/* One after the other out of the same range. */
+	keep(1, 19 * PAGE_SIZE);
+	for (size_t i = 0; i < COUNT(units); i++)
+		blocks[i] = qa_malloc(units[i] * PAGE_SIZE);
+	for (size_t i = 0; i < COUNT(units); i += 2)
 		qa_free(blocks[i]);
-	void *block = qa_malloc(200 * KIB);
-	assert_ptr_equal(block, best);
+	void *block = qa_malloc(3 * PAGE_SIZE);
+	assert_ptr_equal(block, blocks[2]);
 	qa_free(block);
+	for (size_t i = 1; i < COUNT(units); i += 2)
+		qa_free(blocks[i]);
+	assert_int_equal(kept_bytes(), 19 * PAGE_SIZE);
 }
 
 static void is_aligned_as_asked(void **state)
@@ -92,8 +158,9 @@ static void is_aligned_as_asked(void **state)
 	void *block = qa_aligned_alloc(align, 128 * KIB);
 	assert_int_equal((uintptr_t)block % align, 0);
 	qa_free(block);
-	assert_ptr_equal(qa_aligned_alloc(align, 128 * KIB), block);
-	qa_free(block);
+	void *again = qa_aligned_alloc(align, 128 * KIB);
+	assert_int_equal((uintptr_t)again % align, 0);
+	qa_free(again);
 }
 
 static void is_zero_for_calloc(void **state)
@@ -115,40 +182,46 @@ static void is_bounded_in_bytes(void **state)
 	assert_int_equal(kept_bytes(), 0);
 	keep(6, LIMIT / 4);
 	assert_int_equal(kept_bytes(), LIMIT);
-	void *last = qa_malloc(512 * KIB);
-	qa_free(last);
-	assert_int_equal(kept_bytes(), LIMIT * 3 / 4 + 512 * KIB);
-	assert_ptr_equal(qa_malloc(512 * KIB), last);
-	qa_free(last);
+	void *block = qa_malloc(512 * KIB);
+	assert_int_equal(kept_bytes(), LIMIT - 512 * KIB);
+	qa_free(block);
+	assert_int_equal(kept_bytes(), LIMIT);
 }
 
 static void is_bounded_in_number_and_the_oldest_goes(void **state)
 {
 	(void)state;
-	void *first = qa_malloc(64 * KIB), *second = qa_malloc(80 * KIB), *more[MOST - 1];
+	enum { REGIONS = 3, BLOCKS = REGIONS * (LIMIT / 4) / PAGE_SIZE, LEFT = BLOCKS / 2 - MOST };
+	static void *blocks[BLOCKS];
 
-	for (size_t i = 0; i < COUNT(more); i++)
-		more[i] = qa_malloc(160 * KIB);
-	qa_free(first);
-	qa_free(second);
-	for (size_t i = 0; i < COUNT(more); i++)
-		qa_free(more[i]);
-	assert_int_equal(kept_bytes(), 80 * KIB + COUNT(more) * 160 * KIB);
-	assert_ptr_equal(qa_malloc(80 * KIB), second);
-	qa_free(second);
+	/* Out of few ranges, one after the other, so that every other one has neighbours in use. */
+	keep(REGIONS, LIMIT / 4);
+	for (size_t i = 0; i < BLOCKS; i++)
+		*(char *)(blocks[i] = qa_malloc(PAGE_SIZE)) = 1;
+	assert_int_equal(kept_bytes(), 0);
+	for (size_t i = 0; i < BLOCKS; i += 2)
+		qa_free(blocks[i]);
+	assert_int_equal(kept_bytes(), MOST * PAGE_SIZE);
+	for (size_t i = 0; i < BLOCKS; i += 2)
+		assert_int_equal(is_mapped(blocks[i]), i >= 2 * LEFT);
+	for (size_t i = 1; i < BLOCKS; i += 2)
+		qa_free(blocks[i]);
 }
 
 static void goes_back_with_a_trim(void **state)
 {
 	(void)state;
 	struct qa_trim_result result;
+	void *block = qa_malloc(MIB);
 
-	keep(4, MIB);
+	keep(3, MIB);
+	qa_free(block);
 	assert_int_equal(qa_trim(NULL, &result), 0);
 	assert_int_equal(result.returned_bytes, 4 * MIB);
 	assert_int_equal(result.cached_before_bytes, 4 * MIB);
 	assert_int_equal(result.cached_after_bytes, 0);
 	assert_int_equal(kept_bytes(), 0);
+	assert_false(is_mapped(block));
 }
 
 static void stays_as_far_as_a_trim_is_told(void **state)
@@ -159,48 +232,23 @@ static void stays_as_far_as_a_trim_is_told(void **state)
 
 	keep(4, MIB);
 	assert_int_equal(qa_trim(&options, &result), 0);
-	assert_int_equal(result.returned_bytes, MIB);
-	assert_int_equal(kept_bytes(), 3 * MIB);
+	assert_int_equal(result.returned_bytes, MIB + 512 * KIB);
+	assert_int_equal(kept_bytes(), 2 * MIB + 512 * KIB);
+	options.keep_bytes = 2 * MIB + 512 * KIB - 1; /* less than a page may go */
+	assert_int_equal(qa_trim(&options, &result), 0);
+	assert_int_equal(result.returned_bytes, 0);
 	options = (struct qa_trim_options){.size = sizeof options, .block_size = 64};
 	assert_int_equal(qa_trim(&options, &result), 0);
-	assert_int_equal(kept_bytes(), 3 * MIB);
-}
-
-static void is_the_kernels_after_a_trim(void **state)
-{
-	(void)state;
-	char *block = qa_malloc(200 * KIB);
-	pattern_write(block, 200 * KIB, 1);
-	qa_free(block);
-	assert_int_equal(qa_trim(NULL, NULL), 0);
-
-	/* Fresh memory reads as zero. */
-	unsigned char *fresh = qa_malloc(200 * KIB);
-	for (size_t i = 0; i < 200 * KIB; i++)
-		assert_int_equal(fresh[i], 0);
-	qa_free(fresh);
-}
-
-static void a_resize_by_an_eighth_stays(void **state)
-{
-	(void)state;
-	char *block = qa_malloc(90 * PAGE_SIZE);
-	size_t size = qa_usable_size(block);
-
-	pattern_write(block, size, 1);
-	assert_ptr_equal(qa_realloc(block, size * 9 / 10), block);
-	assert_int_equal(qa_usable_size(block), size);
-	block = qa_realloc(block, size / 2);
-	assert_int_equal(qa_usable_size(block), size / 2);
-	assert_int_equal(check_row(0).used_bytes, size / 2);
-	qa_free(block);
+	assert_int_equal(kept_bytes(), 2 * MIB + 512 * KIB);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(is_shown_and_used_again, set_up),
-		cmocka_unit_test_setup(is_used_up_to_an_eighth_larger, set_up),
+		cmocka_unit_test_setup(is_cut_for_smaller_ones_and_joined_again, set_up),
+		cmocka_unit_test_setup(rests_are_slack, set_up),
+		cmocka_unit_test_setup(slack_goes_back_with_a_trim, set_up),
 		cmocka_unit_test_setup(is_the_smallest_that_fits, set_up),
 		cmocka_unit_test_setup(is_aligned_as_asked, set_up),
 		cmocka_unit_test_setup(is_zero_for_calloc, set_up),
@@ -208,8 +256,6 @@ int main(void)
 		cmocka_unit_test_setup(is_bounded_in_number_and_the_oldest_goes, set_up),
 		cmocka_unit_test_setup(goes_back_with_a_trim, set_up),
 		cmocka_unit_test_setup(stays_as_far_as_a_trim_is_told, set_up),
-		cmocka_unit_test_setup(is_the_kernels_after_a_trim, set_up),
-		cmocka_unit_test_setup(a_resize_by_an_eighth_stays, set_up),
 	};
 
 	return cmocka_run_group_tests_name("keep", tests, NULL, NULL);
