@@ -8,7 +8,7 @@
 
 #define PEERPIDFD 77
 
-int getsockopt(int fd, int level, int name, void *value, socklen_t *size)
+__attribute__((visibility("default"))) int getsockopt(int fd, int level, int name, void *value, socklen_t *size)
 {
 	if (level == SOL_SOCKET && name == PEERPIDFD) {
 		errno = ENOPROTOOPT;
