@@ -1,6 +1,7 @@
 /*
  * What a peer will need is not known before; what it needed the last time stands for it. Those who rest wait in one
- * list, in the order in which they came to it, and those for whom there is no time in a round keep their places.
+ * list. Those for whom there is no time in a round stay in front of those who went on and rest again, so that all of a
+ * user's have their turn, however many there are.
  */
 #include "turn.h"
 
@@ -10,9 +11,10 @@
 static void on_idle(uv_idle_t *idle)
 {
 	struct turns *turns = idle->data;
-	struct list now, *link;
+	struct list now, later, *link;
 
 	list_init(&now);
+	list_init(&later);
 	list_append_all(&now, &turns->resting);
 	turns->round++;
 	while ((link = list_take_first(&now)) != NULL) {
@@ -23,12 +25,14 @@ static void on_idle(uv_idle_t *idle)
 			account->turn_ns = 0;
 		account->turn_round = turns->round;
 		if (account->turn_ns >= USER_NS) {
-			list_append(&turns->resting, link);
+			list_append(&later, link);
 			continue;
 		}
 		account->turn_ns += turn->took_ns;
 		turns->go_on(turn);
 	}
+	list_append_all(&later, &turns->resting);
+	list_append_all(&turns->resting, &later);
 	if (list_is_empty(&turns->resting))
 		uv_idle_stop(idle);
 }

@@ -16,11 +16,24 @@ static struct {
 	struct account accounts[2];
 	struct turn peers[PEERS];
 	int went_on[PEERS];
+	bool is_endless; /* who goes on keeps the loop for a millisecond again */
 } fixture;
+
+/* It kept the loop for so long, and rests. */
+static void end_turn(struct turn *turn, uint64_t took_us)
+{
+	turn_begin(turn);
+	turn->began_ns -= took_us * 1000;
+	assert_true(turn_is_over(turn));
+	assert_true(turn_end(&fixture.turns, turn));
+	turn->took_ns = took_us * 1000; /* whatever a busy machine added */
+}
 
 static void go_on(struct turn *turn)
 {
 	fixture.went_on[turn - fixture.peers]++;
+	if (fixture.is_endless)
+		end_turn(turn, 1000);
 }
 
 static int setup(void **state)
@@ -41,16 +54,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* One that kept the loop for so long rests. */
 static void rest(int peer, int account, uint64_t took_us)
 {
-	struct turn *turn = &fixture.peers[peer];
-
-	turn_init(turn, &fixture.accounts[account]);
-	turn_begin(turn);
-	turn->began_ns -= took_us * 1000;
-	assert_true(turn_is_over(turn));
-	assert_true(turn_end(&fixture.turns, turn));
+	turn_init(&fixture.peers[peer], &fixture.accounts[account]);
+	end_turn(&fixture.peers[peer], took_us);
 }
 
 static void run_round(void)
@@ -96,6 +103,18 @@ static void test_one_a_round_goes_on_however_long_it_takes(void **state)
 	}
 }
 
+static void test_those_who_never_stop_do_not_keep_the_place_of_the_others(void **state)
+{
+	(void)state;
+	for (int i = 0; i < PEERS; i++)
+		rest(i, 0, 1000);
+	fixture.is_endless = true;
+	for (int round = 1; round <= PEERS; round++)
+		run_round();
+	for (int i = 0; i < PEERS; i++)
+		assert_int_equal(fixture.went_on[i], 2);
+}
+
 static void test_who_goes_is_forgotten(void **state)
 {
 	(void)state;
@@ -112,6 +131,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_a_user_has_two_milliseconds_a_round, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_one_a_round_goes_on_however_long_it_takes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_those_who_never_stop_do_not_keep_the_place_of_the_others, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_who_goes_is_forgotten, setup, teardown),
 	};
 
