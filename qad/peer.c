@@ -74,8 +74,10 @@ static void begin_close(struct peer *peer)
 	peer->closing = true;
 	turn_forget(&peer->turn);
 	leave_before_hello(peer);
-	if (peer->role != PEER_NEW)
+	if (peer->role != PEER_NEW) {
 		peer->account->connections--;
+		peer->peers->connections--;
+	}
 	uv_close((uv_handle_t *)&peer->pipe, on_closed);
 }
 
@@ -230,6 +232,7 @@ void peer_set_role(struct peer *peer, enum peer_role role)
 	leave_before_hello(peer);
 	peer->role = role;
 	peer->account->connections++;
+	peer->peers->connections++;
 	peer->peers->events->room(peer->peers->owner);
 }
 

@@ -50,8 +50,9 @@ struct peers {
 	const struct peer_events *events;
 	void *owner; /* for the layer above */
 	struct list all;
-	size_t count, before_hello;
-	bool is_short; /* of descriptors, says listen.c */
+	size_t count;                     /* also of those that are closing */
+	size_t before_hello, connections; /* not closing; connections: after hello */
+	bool is_short;                    /* of descriptors, says listen.c */
 	struct accounts accounts;
 	struct deadline_queue hello_deadlines;
 	struct turns turns;

@@ -168,7 +168,7 @@ static bool has_room(struct peer *peer, uint32_t id)
 {
 	const struct peers *peers = peer->peers;
 	const struct limits *limits = peers->limits;
-	bool is_full = peers->count - peers->before_hello >= limits->connections;
+	bool is_full = peers->connections >= limits->connections;
 	char text[128];
 
 	if (!is_full && peer->account->connections < limits->connections_of_user)

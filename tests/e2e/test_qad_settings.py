@@ -1,6 +1,8 @@
 """Each limit as a setting: it holds at the value that it is set to, and others are served on."""
 
 import contextlib
+import os
+import signal
 import subprocess
 import time
 
@@ -8,7 +10,7 @@ import msgpack
 import pytest
 
 import wire
-from harness import BUILD, wait_until
+from harness import BUILD, stop_process, wait_until
 
 QAD = BUILD / "qad" / "qad"
 
@@ -51,6 +53,18 @@ def test_connections(limited, name):
     others[0].close()
     wait_until(lambda: client.call("health")["clients"] == 2)
     wire.client(qad.socket_path).close()
+
+
+def test_one_that_goes_without_hello_takes_no_connection(limited):
+    """Its end and the next hello are there in the same round of the loop."""
+    qad, _ = limited("connections=1", client=False)
+    stop_process(qad.pid)
+    gone = wire.connect(qad.socket_path)
+    gone.close()
+    next_one = wire.connect(qad.socket_path)
+    number = next_one.ask("hello", protocol=1, role="client")
+    os.kill(qad.pid, signal.SIGCONT)
+    assert next_one.answer_to(number)["protocol"] == 1
 
 
 def test_before_hello_and_the_time_for_it(limited):
