@@ -36,13 +36,24 @@ void log_init(struct log *log, enum log_level level)
 	*log = (struct log){.level = level, .is_journal = is_journal()};
 }
 
-/* Control characters of ASCII, and U+0080 to U+009F, which some terminals obey too. */
+/*
+ * Control characters of ASCII, and U+0080 to U+009F, which some terminals obey too; U+200B to U+200F, U+2028 to U+202E
+ * and U+2066 to U+2069, which can not be seen, end a line or turn what follows them.
+ */
 static int control_bytes(const unsigned char *text)
 {
 	if (text[0] < 0x20 || text[0] == 0x7f)
 		return 1;
-	return text[0] == 0xc2 && text[1] >= 0x80 && text[1] < 0xa0 ? 2 : 0;
+	if (text[0] == 0xc2)
+		return text[1] >= 0x80 && text[1] < 0xa0 ? 2 : 0;
+	if (text[0] != 0xe2 || (text[1] != 0x80 && text[1] != 0x81))
+		return 0;
+	if (text[1] == 0x81)
+		return text[2] >= 0xa6 && text[2] <= 0xa9 ? 3 : 0;
+	return (text[2] >= 0x8b && text[2] <= 0x8f) || (text[2] >= 0xa8 && text[2] <= 0xae) ? 3 : 0;
 }
+
+#define ESCAPED_BYTES 14u /* three of "\\x00", the end of the line, and a NUL */
 
 static void write_line(const struct log *log, enum log_level level, const char *text)
 {
@@ -50,7 +61,8 @@ static void write_line(const struct log *log, enum log_level level, const char *
 	size_t used = (size_t)snprintf(line, sizeof(line), "%sqad: %s", log->is_journal ? level_priorities[level] : "",
 				       level_names[level]);
 
-	for (const unsigned char *at = (const unsigned char *)text; *at != '\0' && used + 10 < sizeof(line);) {
+	for (const unsigned char *at = (const unsigned char *)text;
+	     *at != '\0' && used + ESCAPED_BYTES < sizeof(line);) {
 		int controls = control_bytes(at);
 
 		if (controls == 0)

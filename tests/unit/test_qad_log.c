@@ -88,6 +88,20 @@ static void control_characters_are_escaped_and_texts_kept(void **state)
 	assert_string_equal(written(), "qad: \\x1b[2J\\x0a\\x0d\\x09\\x7f \\xc2\\x9b \xc2\xa0\xc3\xbc\n");
 }
 
+static void what_turns_the_text_is_escaped(void **state)
+{
+	struct log log;
+
+	(void)state;
+	log_init(&log, LOG_LEVEL_NOTICE);
+	log_write(&log, LOG_LEVEL_NOTICE, "%s", "\xe2\x80\x8a\xe2\x80\x8b\xe2\x80\x8f\xe2\x80\x90");
+	log_write(&log, LOG_LEVEL_NOTICE, "%s", "\xe2\x80\xa7\xe2\x80\xa8\xe2\x80\xae\xe2\x80\xaf");
+	log_write(&log, LOG_LEVEL_NOTICE, "%s", "\xe2\x81\xa5\xe2\x81\xa6\xe2\x81\xa9\xe2\x81\xaa\xe2\x82\xac\xe2");
+	assert_string_equal(written(), "qad: \xe2\x80\x8a\\xe2\\x80\\x8b\\xe2\\x80\\x8f\xe2\x80\x90\n"
+				       "qad: \xe2\x80\xa7\\xe2\\x80\\xa8\\xe2\\x80\\xae\xe2\x80\xaf\n"
+				       "qad: \xe2\x81\xa5\\xe2\\x81\\xa6\\xe2\\x81\\xa9\xe2\x81\xaa\xe2\x82\xac\xe2\n");
+}
+
 static void a_long_line_is_cut_and_still_ends(void **state)
 {
 	struct log log;
@@ -192,6 +206,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_line_has_its_level, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(less_important_ones_are_left_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(control_characters_are_escaped_and_texts_kept, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_turns_the_text_is_escaped, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_long_line_is_cut_and_still_ends, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(faults_are_limited_and_those_left_out_counted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(deeds_have_a_limit_of_their_own, set_up, tear_down),
