@@ -26,6 +26,7 @@ struct account *account_acquire(struct accounts *accounts, uid_t uid)
 	account->limit_bytes = accounts->limit_bytes;
 	account->uid = uid;
 	account->references = 1;
+	list_init(&account->mute);
 	list_append(&accounts->all, &account->link);
 	return account;
 }

@@ -20,6 +20,8 @@ struct account {
 	uid_t uid;
 	size_t references;  /* connections, also those before hello, and bodies */
 	size_t connections; /* after hello */
+	size_t before_hello;
+	struct list mute; /* those before hello, oldest first; of peer.c */
 	size_t memory_bytes;
 	uint64_t turn_round, turn_ns; /* of turn.c */
 };

@@ -75,11 +75,6 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 		return;
 	}
 	for (int i = 0; i < ACCEPTS_IN_A_ROW; i++) {
-		if (listener->peers->before_hello >= listener->peers->limits->before_hello) {
-			stop_watching(listener);
-			return;
-		}
-
 		int fd = accept4(listener->place.socket, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd < 0) {
 			if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
@@ -97,8 +92,7 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 
 void listener_on_room(struct listener *listener)
 {
-	if (listener->is_watching || listener->place.socket < 0 ||
-	    listener->peers->before_hello >= listener->peers->limits->before_hello)
+	if (listener->is_watching || listener->place.socket < 0)
 		return;
 	if (uv_poll_start(&listener->poll, UV_READABLE, on_connection) == 0)
 		listener->is_watching = true;

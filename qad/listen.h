@@ -1,8 +1,7 @@
 /*
  * listen.h - the socket at which qad is reached: accepts at the place in the file system that place.h takes.
  *
- * Accepting pauses while the peers have too many before hello, or while descriptors are out; who connects meanwhile
- * waits in the kernel's queue.
+ * Accepting pauses while descriptors are out; who connects meanwhile waits in the kernel's queue.
  */
 #ifndef QAD_LISTEN_H
 #define QAD_LISTEN_H

@@ -5,6 +5,9 @@
  * sends byte by byte does not make qad scan a megabyte for each.
  *
  * A peer whose turn is over (turn.h) may have whole frames left; those are kept too, and handled when it goes on.
+ *
+ * Who connects and says nothing has time for hello, but no right to places that others need: of a user who has many
+ * such connections the oldest go. None of another user's has to wait for them.
  */
 #include "peer.h"
 
@@ -12,12 +15,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "frame.h"
 #include "protocol.h"
 
 #define READ_AREA_BYTES (64u << 10)
+#define MUTE_MS 100u /* an agent says hello as soon as it is connected */
 
 static const char *role_name(enum peer_role role)
 {
@@ -51,6 +56,8 @@ static void leave_before_hello(struct peer *peer)
 	if (peer->role != PEER_NEW)
 		return;
 	deadline_stop(&peer->peers->hello_deadlines, &peer->hello_deadline);
+	list_remove(&peer->of_mute);
+	peer->account->before_hello--;
 	peer->peers->before_hello--;
 }
 
@@ -227,6 +234,34 @@ static void on_hello_due(struct deadline_queue *queue, struct deadline *entry)
 	peer_drop(LIST_OWNER(entry, struct peer, hello_deadline), "no hello in time");
 }
 
+/*
+ * Whether it had time to say hello. What it said may not have been read yet, when qad was stopped or had much to do;
+ * who rests has said something else.
+ */
+static bool is_mute(const struct peer *peer)
+{
+	uint64_t accepted_ms = peer->hello_deadline.due_ms - peer->peers->limits->hello_ms;
+	int bytes = 0;
+
+	if (uv_now(peer->peers->loop) - accepted_ms < MUTE_MS)
+		return false;
+	return turn_is_resting(&peer->turn) || (ioctl(peer->socket, FIONREAD, &bytes) == 0 && bytes == 0);
+}
+
+/* Before one more of that user. Those who say hello at once, however many at a time, lose none. */
+static void make_room(struct peers *peers, struct account *account)
+{
+	struct peer *oldest;
+
+	if (account->before_hello < peers->limits->before_hello)
+		return;
+	oldest = LIST_OWNER(account->mute.next, struct peer, of_mute);
+	if (is_mute(oldest))
+		peer_drop(oldest, "too many connections of its user have not said hello");
+	else if (account->before_hello >= peers->limits->before_hello + peers->limits->connections_of_user)
+		peer_drop(oldest, "its user has too many connections");
+}
+
 void peer_set_role(struct peer *peer, enum peer_role role)
 {
 	leave_before_hello(peer);
@@ -260,6 +295,10 @@ int peer_create(struct peers *peers, int socket)
 	peer->pipe.data = peer;
 	list_append(&peers->all, &peer->link);
 	peers->count++;
+	make_room(peers, peer->account);
+	list_init(&peer->of_mute);
+	list_append(&peer->account->mute, &peer->of_mute);
+	peer->account->before_hello++;
 	peers->before_hello++;
 	deadline_start(&peers->hello_deadlines, &peer->hello_deadline);
 

@@ -38,7 +38,7 @@ struct peer_events {
 	void (*gone)(struct peer *peer);
 	/* All that waited for a client is written. */
 	void (*drained)(struct peer *peer);
-	/* There may be room for another connection, or for another before hello. */
+	/* There may be room for another connection. */
 	void (*room)(void *owner);
 };
 
@@ -70,6 +70,7 @@ struct peer {
 	int socket;
 	bool closing;
 	struct deadline hello_deadline;
+	struct list of_mute; /* in account->mute, before hello */
 	struct turn turn;
 	struct qp_buffer in; /* the part of a frame that came, or what its turn had no time for; else without memory */
 	size_t in_needs_bytes; /* there is no whole frame before that many */

@@ -76,6 +76,11 @@ bool turn_end(struct turns *turns, struct turn *turn)
 	return true;
 }
 
+bool turn_is_resting(const struct turn *turn)
+{
+	return !list_is_empty(&turn->link);
+}
+
 void turn_forget(struct turn *turn)
 {
 	list_remove(&turn->link);

@@ -42,6 +42,7 @@ void turn_begin(struct turn *turn);
 bool turn_is_over(const struct turn *turn);
 /* True: it was, and the peer rests from now on, until go_on or turn_forget. */
 bool turn_end(struct turns *turns, struct turn *turn);
+bool turn_is_resting(const struct turn *turn);
 /* The peer goes; it may be resting. */
 void turn_forget(struct turn *turn);
 

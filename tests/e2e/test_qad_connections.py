@@ -3,10 +3,13 @@
 import os
 import pathlib
 import resource
+import signal
 import time
 
+import pytest
+
 import wire
-from harness import wait_until
+from harness import stop_process, wait_until
 from programs import targets_of, wait_for_target
 
 
@@ -15,18 +18,43 @@ def cpu_ticks(pid):
     return int(fields[11]) + int(fields[12])
 
 
-def test_64_may_wait_before_hello_and_the_next_is_served_after_them(qad, client):
+def say_hello(connection):
+    return connection.ask("hello", protocol=1, role="client")
+
+
+def test_who_does_not_say_hello_keeps_nobody_from_coming(qad, client):
     mute = [wire.connect(qad.socket_path) for _ in range(64)]
-    late = wire.connect(qad.socket_path)
-    number = late.ask("hello", protocol=1, role="client")
-    for _ in range(20):
-        assert client.call("ps") == {"targets": []}
-    assert not late.has_bytes()  # it waits in the kernel's queue, and those inside are served
-    mute[0].close()
-    assert late.answer_to(number)["protocol"] == 1
-    for one in mute[1:]:
-        one.close()
+    half = [wire.connect(qad.socket_path) for _ in range(236)]
+    for one in half:
+        one.send_bytes(b"\x94\x00")
     assert wire.client(qad.socket_path).call("ps") == {"targets": []}
+    # Of so many of one user the oldest go when more come: as soon as they have had time to say hello.
+    wait_until(lambda: wire.client(qad.socket_path).call("health")["dropped_peers"] >= 10, what="the oldest to go")
+    assert mute[0].is_closed() and "have not said hello" in qad.log()
+
+
+def test_64_may_be_silent_for_their_time(qad, client):
+    mute = [wire.connect(qad.socket_path) for _ in range(64)]
+    wait_until(lambda: client.call("health")["before_hello"] == 64, what="all to be there")
+    assert client.call("health")["dropped_peers"] == 0
+    for one in mute:
+        assert one.answer_to(say_hello(one))["protocol"] == 1
+
+
+@pytest.mark.parametrize("are_there_before", [False, True])
+def test_who_says_hello_at_once_is_served_however_many_they_are(qad, are_there_before):
+    """qad is stopped meanwhile: what it has not read yet was said all the same, and long ago."""
+    many = [wire.connect(qad.socket_path) for _ in range(100)] if are_there_before else []
+    if are_there_before:
+        wire.client(qad.socket_path)  # all before it are accepted
+    stop_process(qad.pid)
+    many += [wire.connect(qad.socket_path) for _ in range(100)]
+    numbers = [say_hello(one) for one in many]
+    end = time.monotonic() + 0.15  # after 100 ms it would be silence
+    wait_until(lambda: time.monotonic() > end)
+    os.kill(qad.pid, signal.SIGCONT)
+    for one, number in zip(many, numbers):
+        assert one.answer_to(number)["protocol"] == 1
 
 
 def test_1024_connections_of_a_user_and_no_more(qad):
