@@ -5,6 +5,7 @@
 #include "page_map.h"
 
 #include "align.h"
+#include "keep.h"
 #include "os.h"
 #include "page_map_window.h"
 
@@ -56,7 +57,7 @@ static struct page_map_leaf *leaf_create(size_t *map_bytes)
 	size_t slots_at = align_up(sizeof(struct page_map_leaf) + units, os_page_bytes());
 	size_t holes_at = slots_at + units * sizeof(union page_slot);
 	*map_bytes = align_up(holes_at + leaf_bytes / os_page_bytes() / 8, os_page_bytes());
-	struct page_map_leaf *leaf = os_map(*map_bytes, 64);
+	struct page_map_leaf *leaf = keep_map(*map_bytes, 64);
 	if (leaf) {
 		leaf->slots = (union page_slot *)((char *)leaf + slots_at);
 		leaf->holes = (_Atomic uint64_t *)((char *)leaf + holes_at);
@@ -70,7 +71,7 @@ bool page_map_reserve_bits(const void *unit, unsigned grain)
 		return true;
 	struct page_map_leaf *leaf = page_map_leaf_of(unit);
 	if (!leaf->far_bits[grain])
-		leaf->far_bits[grain] = os_map(
+		leaf->far_bits[grain] = keep_map(
 			align_up(units_in_leaf() * page_map_far_words[grain] * sizeof(uint64_t), os_page_bytes()),
 			os_page_bytes());
 	return leaf->far_bits[grain] != NULL;

@@ -22,8 +22,8 @@ static bool may_fork;
 static size_t a_size(const struct operation *o)
 {
 	static const unsigned limits[] = {64, 64, 256, 256, 1024, 1024, 5000, 33000};
-	if (o->choice % 64 == 63)
-		return o->amount * 8;
+	if (o->choice % 64 > 60) /* large: up to 128, 256 and 512 KiB */
+		return (size_t)o->amount << (o->choice % 64 - 60);
 	return o->amount % limits[o->choice % 8];
 }
 

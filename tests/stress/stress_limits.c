@@ -227,6 +227,9 @@ static void case_mappings(void)
 	expect_equal(stress_figures().used_bytes, used_bytes - LARGE / 2 * MIB);
 	for (int i = 1; i < LARGE; i += 2)
 		stress_check(large[i], MIB, 2);
+	/* for which one would have to be parted, too */
+	expect_true(qa_realloc(large[1], 100 << 10) == large[1]);
+	stress_check(large[1], 100 << 10, 2);
 	check_figures(count + LARGE / 2);
 	free_from(count / 2, count);
 	expect_equal(qa_trim(NULL, NULL), 0);

@@ -7,7 +7,25 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "page_map.h"
+
 enum { KIB = 1 << 10, MIB = 1 << 20, LIMIT = 16 * MIB, MOST = 64, PAGE_SIZE = 64 * KIB };
+
+/* The linker sends libqa's own calls here: once, its memory may lie where a test wants it. */
+void *__real_os_map(size_t size_bytes, size_t align_bytes);
+void *__wrap_os_map(size_t size_bytes, size_t align_bytes);
+
+static void *wanted;
+
+void *__wrap_os_map(size_t size_bytes, size_t align_bytes)
+{
+	void *address = wanted;
+
+	wanted = NULL;
+	if (!address)
+		return __real_os_map(size_bytes, align_bytes);
+	return mmap(address, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
 
 static int set_up(void **state)
 {
@@ -242,6 +260,63 @@ static void stays_as_far_as_a_trim_is_told(void **state)
 	assert_int_equal(kept_bytes(), 2 * MIB + 512 * KIB);
 }
 
+/* What the kernel has as several mappings, it does not move: the contents do. */
+static void grows_and_shrinks_when_it_is_several_mappings(void **state)
+{
+	(void)state;
+	char *block = qa_aligned_alloc(MIB, 3 * PAGE_SIZE);
+
+	pattern_write(block, PAGE_SIZE, 1);
+	pattern_write(block + PAGE_SIZE, 2 * PAGE_SIZE, 2);
+	assert_int_equal(madvise(block + PAGE_SIZE, PAGE_SIZE, MADV_DONTFORK), 0);
+	struct qa_class_stats before = check_row(0);
+	char *longer = qa_realloc(block, 5 * MIB);
+	assert_non_null(longer);
+	assert_int_equal((uintptr_t)longer % MIB, 0);
+	assert_memory_equal(longer, longer + 1, PAGE_SIZE - 1);
+	assert_memory_equal(longer + PAGE_SIZE, longer + PAGE_SIZE + 1, 2 * PAGE_SIZE - 1);
+	struct qa_class_stats after = check_row(0);
+	assert_int_equal(after.used_blocks, before.used_blocks);
+	assert_int_equal(after.used_bytes, before.used_bytes + 5 * MIB - 3 * PAGE_SIZE);
+	assert_int_equal(madvise(longer + PAGE_SIZE, PAGE_SIZE, MADV_DONTFORK), 0);
+	assert_ptr_equal(qa_realloc(longer, 2 * PAGE_SIZE), longer);
+	assert_int_equal(check_row(0).used_bytes, before.used_bytes - PAGE_SIZE);
+	assert_int_equal(check_row(0).slack_bytes, 0);
+	assert_int_equal(madvise(longer + PAGE_SIZE, PAGE_SIZE, MADV_DOFORK), 0);
+	qa_free(longer);
+}
+
+/* Where a block grew to in place, others may start once it is freed: in a leaf of the page map that is new then, too.
+ */
+static void is_cut_behind_the_end_of_a_leaf(void **state)
+{
+	(void)state;
+	const size_t leaf_bytes = (size_t)1 << PAGE_MAP_LEAF_BITS, area_bytes = 3 * leaf_bytes;
+	char *area = mmap(NULL, area_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *blocks[4], *edge = (char *)(((uintptr_t)area + leaf_bytes) & ~(leaf_bytes - 1));
+
+	assert_ptr_not_equal(area, MAP_FAILED);
+	assert_int_equal(munmap(edge, 3 * PAGE_SIZE), 0);
+	wanted = edge - PAGE_SIZE;
+	char *block = qa_malloc(PAGE_SIZE);
+	assert_ptr_equal(block, edge - PAGE_SIZE);
+	assert_ptr_equal(qa_realloc(block, 4 * PAGE_SIZE), block);
+	qa_free(block);
+	for (size_t i = 0; i < COUNT(blocks); i++) {
+		blocks[i] = qa_malloc(PAGE_SIZE);
+		assert_ptr_equal(blocks[i], block + i * PAGE_SIZE);
+		pattern_write(blocks[i], PAGE_SIZE, (unsigned)i);
+	}
+	for (size_t i = 0; i < COUNT(blocks); i++) {
+		pattern_check(blocks[i], PAGE_SIZE, (unsigned)i);
+		qa_free(blocks[i]);
+	}
+	assert_int_equal(kept_bytes(), 4 * PAGE_SIZE);
+	assert_int_equal(qa_trim(NULL, NULL), 0);
+	assert_int_equal(munmap(area, (size_t)(edge - PAGE_SIZE - area)), 0);
+	assert_int_equal(munmap(edge + 3 * PAGE_SIZE, (size_t)(area + area_bytes - edge) - 3 * PAGE_SIZE), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +331,8 @@ int main(void)
 		cmocka_unit_test_setup(is_bounded_in_number_and_the_oldest_goes, set_up),
 		cmocka_unit_test_setup(goes_back_with_a_trim, set_up),
 		cmocka_unit_test_setup(stays_as_far_as_a_trim_is_told, set_up),
+		cmocka_unit_test_setup(grows_and_shrinks_when_it_is_several_mappings, set_up),
+		cmocka_unit_test_setup(is_cut_behind_the_end_of_a_leaf, set_up),
 	};
 
 	return cmocka_run_group_tests_name("keep", tests, NULL, NULL);
