@@ -18,6 +18,21 @@ static void refuse_interval(struct client *client, uint32_t id)
 	service_send_error(client, id, "bad_request", message);
 }
 
+/* False, and refused, when this one watch more would be above a limit. */
+static bool has_room(struct client *client, uint32_t id)
+{
+	const struct limits *limits = client->service->limits;
+	const char *fault = NULL;
+
+	if (client->watch_count >= limits->watches_of_client)
+		fault = "you have as many watches as a client may have (limit watches_of_client)";
+	else if (client->peer->account->watches >= limits->watches_of_user)
+		fault = "your user has as many watches as it may have (limit watches_of_user)";
+	if (fault != NULL)
+		service_send_error(client, id, "busy", fault);
+	return fault == NULL;
+}
+
 void method_watch(struct client *client, uint32_t id, struct qp_reader *params)
 {
 	struct service *service = client->service;
@@ -38,10 +53,8 @@ void method_watch(struct client *client, uint32_t id, struct qp_reader *params)
 	}
 	if (has_pid && method_find_target(client, id, pid) == NULL)
 		return;
-	if (client->watch_count >= service->limits->watches_of_client) {
-		service_send_error(client, id, "busy", "you have as many watches as a client may have");
+	if (!has_room(client, id))
 		return;
-	}
 	order.pid = (pid_t)pid;
 	order.interval_ms = (uint32_t)interval_ms;
 

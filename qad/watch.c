@@ -43,6 +43,7 @@ uint32_t watching_add(struct watching *watching, struct client *client, const st
 	list_init(&watch->of_client);
 	list_append(&client->watches, &watch->of_client);
 	client->watch_count++;
+	client->peer->account->watches++;
 	watch_set_timer(watching);
 	return watch->id;
 }

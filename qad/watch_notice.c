@@ -14,6 +14,7 @@ void watch_destroy(struct watch *watch)
 	list_remove(&watch->link);
 	list_remove(&watch->of_client);
 	watch->client->watch_count--;
+	watch->client->peer->account->watches--;
 	free(watch);
 }
 

@@ -169,6 +169,20 @@ def test_requests_of_a_client(limited, fake_of):
     assert wire.client(qad.socket_path).call("health")["clients"] == 2
 
 
+def test_watches_of_a_user(limited):
+    qad, client = limited("watches_of_user=3")
+    watchers = [wire.client(qad.socket_path) for _ in range(3)]
+    for one in watchers:
+        one.call("watch")
+    with pytest.raises(wire.RemoteError) as error:
+        client.call("watch")
+    assert error.value.code == "busy" and "limit watches_of_user" in error.value.map["message"]
+    watchers[0].close()
+    wait_until(lambda: client.call("health")["watches"] == 2, what="the watch to end with its client")
+    client.call("watch")
+    assert wire.client(qad.socket_path).error_of("watch") == "busy"
+
+
 def test_watches_of_a_client(limited):
     qad, client = limited("watches_of_client=2", "watch_ms=500")
     assert client.error_of("watch", interval_ms=499) == "bad_request"
@@ -203,5 +217,5 @@ def test_the_list_of_limits():
     done = subprocess.run([QAD, "--limit", "help"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and done.stderr == ""
     title, *rows = done.stdout.splitlines()
-    assert title.split() == ["NAME", "DEFAULT", "LEAST", "MOST"] and len(rows) == 22
+    assert title.split() == ["NAME", "DEFAULT", "LEAST", "MOST"] and len(rows) == 23
     assert all(int(row.split()[2]) <= int(row.split()[1]) <= int(row.split()[3]) for row in rows)
