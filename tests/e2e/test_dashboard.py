@@ -65,6 +65,10 @@ def test_a_trim_is_a_step_and_an_event(web, doc, qactl, stats, browser):
     open_process(browser, web, doc.pid)
     before = stats(doc.pid)["cached_bytes"]
     browser.until("document.querySelector('.legend-item:nth-child(1) .legend-value').title !== ''", "a point on the chart")
+    client = wire.client(web.socket_path)
+    # The newest point is still that of its second: a trim in it would be all that the point shows.
+    wait_until(lambda: client.call("history", pid=doc.pid)["points"] >= 2, what="a point that stays")
+    client.close()
     trim = qactl("trim", doc.pid, "--json").json
     browser.until("document.querySelector('.trims tbody tr') !== null", "the trim in its table")
     returned = browser.exact(".trims tbody td:nth-child(3)")
