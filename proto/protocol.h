@@ -23,6 +23,7 @@
 #define QP_CONNECTIONS_OF_UID 1024u
 #define QP_CONNECTIONS_BEFORE_HELLO 64u
 #define QP_REQUESTS_OF_CLIENT 64u
+#define QP_REQUESTS_OF_UID 256u
 #define QP_WATCHES_OF_CLIENT 64u
 #define QP_WATCHES_OF_UID 1024u
 #define QP_WATCH_MS 100u /* the shortest interval of a watch */

@@ -1,5 +1,6 @@
 /*
- * account.h - what each user has of qad: connections, their watches, and memory that waits because of them.
+ * account.h - what each user has of qad: connections, their requests and watches, and memory that waits because of
+ * them.
  *
  * Limits a connection has are multiplied by the connections a user may have; so what waits in all of them together
  * (frames not yet whole, answers not yet read, questions of `ps`) is charged to one account per uid.
@@ -22,6 +23,7 @@ struct account {
 	size_t connections; /* after hello */
 	size_t before_hello;
 	struct list mute; /* those before hello, oldest first; of peer.c */
+	size_t requests;  /* not yet answered */
 	size_t watches;
 	size_t memory_bytes;
 	uint64_t turn_round, turn_ns; /* of turn.c */

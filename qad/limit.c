@@ -36,6 +36,7 @@ static const struct row rows[] = {
 	ROW(queue_client_bytes, QP_QUEUE_CLIENT_BYTES, 65536, 256u << 20),
 	ROW(memory_of_user_bytes, QP_MEMORY_OF_UID_BYTES, 1u << 20, 1ull << 40),
 	ROW(requests_of_client, QP_REQUESTS_OF_CLIENT, 1, 65536),
+	ROW(requests_of_user, QP_REQUESTS_OF_UID, 1, MANY),
 	ROW(watches_of_client, QP_WATCHES_OF_CLIENT, 0, 65536),
 	ROW(watches_of_user, QP_WATCHES_OF_UID, 0, MANY),
 	ROW(watch_ms, QP_WATCH_MS, 10, DAY_MS),

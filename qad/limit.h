@@ -14,7 +14,7 @@ struct limits {
 	uint64_t frame_target_bytes, frame_client_bytes, frame_answer_bytes;
 	uint64_t connections, connections_of_user, before_hello;
 	uint64_t queue_target_bytes, queue_client_bytes, memory_of_user_bytes;
-	uint64_t requests_of_client, watches_of_client, watches_of_user, watch_ms;
+	uint64_t requests_of_client, requests_of_user, watches_of_client, watches_of_user, watch_ms;
 	uint64_t stats_ms, trim_ms;
 	uint64_t http_connections, http_header_bytes, http_memory_bytes;
 	uint64_t http_request_ms, http_idle_ms, http_answer_ms;

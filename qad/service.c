@@ -26,6 +26,7 @@ void *call_create(struct client *client, uint32_t id, size_t size_bytes, void (*
 	*call = (struct call){.client = client, .id = id, .charged_bytes = size_bytes, .cancel = cancel};
 	list_append(&client->calls, &call->link);
 	client->call_count++;
+	client->peer->account->requests++;
 	return call;
 }
 
@@ -35,6 +36,7 @@ void call_finish(struct call *call)
 
 	list_remove(&call->link);
 	client->call_count--;
+	client->peer->account->requests--;
 	account_refund(client->peer->account, call->charged_bytes);
 	free(call);
 }

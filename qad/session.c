@@ -224,6 +224,24 @@ static void on_hello(struct service *service, struct peer *peer, const struct qp
 		refuse_hello(peer, message->id, "bad_request", "hello: \"role\" is neither \"client\" nor \"target\"");
 }
 
+/*
+ * False, and refused, when one more request that waits would be above a limit. One answer of a target may end all the
+ * waiting at once, and then keeps the loop for as many as there are.
+ */
+static bool may_wait(struct client *client, uint32_t id)
+{
+	const struct limits *limits = client->service->limits;
+	const char *fault = NULL;
+
+	if (client->call_count >= limits->requests_of_client)
+		fault = "too many of your requests wait for an answer (limit requests_of_client)";
+	else if (client->peer->account->requests >= limits->requests_of_user)
+		fault = "too many requests of your user wait for an answer (limit requests_of_user)";
+	if (fault != NULL)
+		service_send_error(client, id, "busy", fault);
+	return fault == NULL;
+}
+
 static void on_request(struct client *client, const struct qp_message *message)
 {
 	struct qp_reader params = qp_reader_of(&message->body);
@@ -232,10 +250,8 @@ static void on_request(struct client *client, const struct qp_message *message)
 		service_send_error(client, message->id, "bad_request", "the method is not a string");
 		return;
 	}
-	if (client->call_count >= client->service->limits->requests_of_client) {
-		service_send_error(client, message->id, "busy", "too many of your requests wait for an answer");
+	if (!may_wait(client, message->id))
 		return;
-	}
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
 		if (strcmp(methods[i].name, message->method) == 0) {
 			methods[i].run(client, message->id, &params);

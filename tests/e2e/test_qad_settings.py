@@ -169,6 +169,26 @@ def test_requests_of_a_client(limited, fake_of):
     assert wire.client(qad.socket_path).call("health")["clients"] == 2
 
 
+def test_requests_of_a_user(limited, fake_of):
+    qad, client = limited("requests_of_user=2")
+    target = fake_of(qad)
+    first, second = wire.client(qad.socket_path), wire.client(qad.socket_path)
+    first_stats = first.ask("stats", pid=target.pid)
+    number, _, params = target.question()
+    second.ask("stats", pid=target.pid)
+    assert second.error_of("health") == client.error_of("health") == "busy"
+    target.answer(number, wire.stats_of(params))
+    assert first.answer_to(first_stats)["pid"] == target.pid
+    assert client.call("health")["clients"] == 3
+    second.close()
+    wait_until(lambda: client.call("health")["clients"] == 2, what="its request to end with it")
+    third_stats, fourth_stats = (client.ask("stats", pid=target.pid) for _ in range(2))
+    assert client.error_of("health") == "busy"
+    for _ in range(2):
+        target.answer_stats()
+    assert client.answer_to(third_stats) and client.answer_to(fourth_stats)
+
+
 def test_watches_of_a_user(limited):
     qad, client = limited("watches_of_user=3")
     watchers = [wire.client(qad.socket_path) for _ in range(3)]
@@ -217,5 +237,5 @@ def test_the_list_of_limits():
     done = subprocess.run([QAD, "--limit", "help"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and done.stderr == ""
     title, *rows = done.stdout.splitlines()
-    assert title.split() == ["NAME", "DEFAULT", "LEAST", "MOST"] and len(rows) == 23
+    assert title.split() == ["NAME", "DEFAULT", "LEAST", "MOST"] and len(rows) == 24
     assert all(int(row.split()[2]) <= int(row.split()[1]) <= int(row.split()[3]) for row in rows)

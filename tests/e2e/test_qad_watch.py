@@ -377,7 +377,7 @@ def test_a_real_target_trims_one_class_or_pool_with_a_floor(qad, client, target)
 def test_health(qad, client, fake):
     before = client.call("health")
     assert before["pid"] == qad.pid and before["version"] and before["targets"] == 0 and before["clients"] == 1
-    assert before["rss_bytes"] > 0 and before["limits"]["connections"] == 8_192 and len(before["limits"]) == 23
+    assert before["rss_bytes"] > 0 and before["limits"]["connections"] == 8_192 and len(before["limits"]) == 24
     target = fake(kind=wire.ServingTarget)
     wait_for_target(client, target)
     bad = wire.client(qad.socket_path)
