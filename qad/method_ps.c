@@ -109,10 +109,12 @@ static void cancel(struct call *call)
 static void on_answer(struct waiter *waiter, const struct answer *answer)
 {
 	struct ps_call *ps = LIST_OWNER(waiter, struct ps_waiter, waiter)->ps;
+	uint64_t now_ms = uv_now(ps->call.client->service->loop);
 
-	/* The figures are in target->last by now, whoever asked for them. */
-	if (answer->outcome == ANSWER_OK && !waiter->target->peer->closing)
-		take_sample(waiter->target, uv_now(ps->call.client->service->loop));
+	/* The figures are in target->last by now, whoever asked for them. One sample is for all who wait for this
+	 * answer. */
+	if (answer->outcome == ANSWER_OK && !waiter->target->peer->closing && waiter->target->sampled_ms != now_ms)
+		take_sample(waiter->target, now_ms);
 	if (--ps->unanswered > 0)
 		return;
 	send_result(ps->call.client, ps->call.id, true, ps->began_ms);
