@@ -82,8 +82,7 @@ static int check_place(struct place *place)
 		if (place->is_watched)
 			return fail(place, -EADDRINUSE,
 				    "another qad is already listening on %s; end it ('qactl health' tells its pid), or "
-				    "this "
-				    "one, pid %d, whose targets then go there",
+				    "this one, pid %d, whose targets then go there",
 				    path, (int)getpid());
 		return fail(place, -EADDRINUSE,
 			    "another qad is already listening on %s; end it ('qactl health' tells its pid), or choose "

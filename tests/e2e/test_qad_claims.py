@@ -178,21 +178,20 @@ def test_a_watch_goes_on_with_the_connection_that_is_in_front(qad, client):
     client.call("watch", pid=os.getpid(), interval_ms=100)
     second = connect_as_target(qad)
 
-    def used_of(connection, used):
-        """Answers for it until that is what the watch tells."""
-        while True:
-            if connection.has_bytes():
-                _, asked, _, params = connection.receive()
-                connection.send([1, asked, None, wire.stats_of(params, used=used)])
-            if client.has_bytes():
-                _, method, params = client.receive()
-                assert method == "figures", params
-                if any(target.get("used_bytes") == used for target in params["targets"]):
-                    return
+    def tells(connection, used):
+        """Answers for it; whether that is what the watch tells now."""
+        if connection.has_bytes():
+            _, asked, _, params = connection.receive()
+            connection.send([1, asked, None, wire.stats_of(params, used=used)])
+        if not client.has_bytes():
+            return False
+        _, method, params = client.receive()
+        assert method == "figures", params
+        return any(target.get("used_bytes") == used for target in params["targets"])
 
-    used_of(second, 2)
+    wait_until(lambda: tells(second, 2), what="the figures of the second one")
     second.close()
-    used_of(first, 1)
+    wait_until(lambda: tells(first, 1), what="the figures of the first one")
     first.close()
     while (notification := client.receive())[1] == "figures":
         pass
