@@ -1,6 +1,7 @@
 """What docs/PROTOCOL.md says of ps, stats and trim, and who shares a question, asked of the real qad by hand."""
 
 import os
+import pathlib
 
 import pytest
 
@@ -89,6 +90,24 @@ def test_many_who_ask_meanwhile_share_one_further_question(qad, fake):
     target.answer_stats(used=2)
     assert [one.answer_to(number)["used_bytes"] for one, number in zip(clients[1:], later)] == [2] * 4
     assert not target.connection.has_bytes()
+
+
+def reads_of(pid):
+    """How often it has read from a file or a socket."""
+    text = pathlib.Path(f"/proc/{pid}/io").read_text()
+    return int(dict(line.split(": ") for line in text.splitlines())["syscr"])
+
+
+def test_many_ps_look_at_a_process_together(qad, client, fake):
+    target = fake()
+    numbers = [client.ask("ps") for _ in range(60)]
+    assert client.error_of("reboot") == "unknown_method"  # by then the others wait
+    before = reads_of(qad.pid)
+    for _ in range(2):
+        target.answer_stats(used=7)
+    answers = [client.receive() for _ in numbers]
+    assert all(result["targets"][0]["used_bytes"] == 7 for _, _, _, result in answers)
+    assert reads_of(qad.pid) - before < 30
 
 
 def test_different_questions_are_asked_side_by_side(qad, client, fake):
