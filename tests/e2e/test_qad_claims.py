@@ -1,6 +1,8 @@
 """What a target answers and says of itself may be wrong: qad takes no harm, and nobody else does."""
 
 import os
+import signal
+import socket
 
 import msgpack
 import pytest
@@ -160,6 +162,41 @@ def test_of_a_process_the_newest_connection_is_the_target_and_the_others_wait_be
     assert client.answer_to(number)["used_bytes"] == 1
     first.close()
     wait_until(lambda: not targets_of(client, figures=False), what="it to be gone")
+
+
+class TwiceConnected:
+    """A process that connected twice; the test has both connections, also when it is dead."""
+
+    def __init__(self, path):
+        ours, theirs = socket.socketpair()
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                for _ in range(2):
+                    with socket.socket(socket.AF_UNIX) as one:
+                        one.connect(str(path))
+                        socket.send_fds(theirs, [b"x"], [one.fileno()])
+                while True:
+                    signal.pause()
+            finally:
+                os._exit(1)
+        theirs.close()
+        with ours:
+            self.connections = [wire.Connection(socket.socket(fileno=socket.recv_fds(ours, 1, 1)[1][0])) for _ in range(2)]
+
+    def kill(self):
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+
+
+def test_no_connection_of_a_dead_process_comes_to_the_front(qad, client):
+    twice = TwiceConnected(qad.socket_path)
+    for connection in twice.connections:
+        connection.call("hello", protocol=1, role="target")
+    twice.kill()
+    assert client.call("ps", figures=False) == {"targets": []}  # the one in front leaves
+    wait_until(lambda: client.call("health")["targets"] == 0, what="the one behind it to leave, too")
+    assert all(connection.is_closed() for connection in twice.connections)
 
 
 def test_a_question_to_who_is_no_longer_in_front_is_answered(qad, client):
