@@ -5,6 +5,9 @@
  *     held <= bytes
  *
  * of a range, each part of a cut has min(its bytes, held): too much rather than too little.
+ *
+ * Where the kernel can not unmap, since it would have to part a mapping and has too many, it takes the memory, and the
+ * addresses stay here for a next block: otherwise nobody would know them any more.
  */
 #include "keep.h"
 
@@ -77,9 +80,10 @@ static void add(const struct range *range)
 static void cut_back(unsigned place, size_t bytes, struct leaving *leaving)
 {
 	struct range rest = ranges[place];
+	size_t left_bytes = smaller(rest.held_bytes, bytes);
 	rest.bytes -= bytes;
 	rest.held_bytes = smaller(rest.held_bytes, rest.bytes);
-	leaving->ranges[leaving->count++] = (struct range){.base = rest.base + rest.bytes, .bytes = bytes};
+	leaving->ranges[leaving->count++] = (struct range){rest.base + rest.bytes, bytes, left_bytes, rest.since};
 	change(place, rest);
 }
 
@@ -132,40 +136,61 @@ static void obey_limit(struct leaving *leaving)
 	}
 }
 
+/* The kernel could not unmap it. If it took the memory, the rest is addresses, which cost nothing. */
+static void stay(struct range range)
+{
+	if (os_return(range.base, range.bytes))
+		range.held_bytes = 0;
+	keep_lock();
+	join(&range);
+	if (count < KEEP_MAX)
+		add(&range);
+	keep_unlock();
+}
+
 static void unmap(const struct leaving *leaving)
 {
 	for (unsigned i = 0; i < leaving->count; i++)
-		os_unmap(leaving->ranges[i].base, leaving->ranges[i].bytes);
+		if (!os_unmap(leaving->ranges[i].base, leaving->ranges[i].bytes))
+			stay(leaving->ranges[i]);
 }
 
-bool keep_put(void *base, size_t bytes, size_t held_bytes)
+void keep_put(void *base, size_t bytes, size_t held_bytes)
 {
+	struct range range = {base, bytes, held_bytes, 0};
 	struct leaving leaving;
 	leaving.count = 0;
-	if (bytes > limit_bytes / 4)
-		return false;
-	keep_lock();
-	struct range range = {base, bytes, held_bytes, ++last_since};
-	join(&range);
-	make_room(&leaving);
-	add(&range);
-	obey_limit(&leaving);
-	keep_unlock();
+	if (bytes > limit_bytes / 4) {
+		leaving.ranges[leaving.count++] = range;
+	} else {
+		keep_lock();
+		range.since = ++last_since;
+		join(&range);
+		make_room(&leaving);
+		add(&range);
+		obey_limit(&leaving);
+		keep_unlock();
+	}
 	unmap(&leaving);
-	return true;
 }
 
-void *keep_take(size_t bytes, size_t align_bytes, size_t *held_bytes)
+static unsigned best_for(size_t bytes, size_t align_bytes)
 {
 	unsigned best = KEEP_MAX;
-	struct range taken = {.base = NULL};
-	if (bytes > limit_bytes / 4 || keep_held_bytes() == 0)
-		return NULL;
-	keep_lock();
 	for (unsigned i = 0; i < count; i++)
 		if (ranges[i].bytes >= bytes && ((uintptr_t)ranges[i].base & (align_bytes - 1)) == 0 &&
 		    (best == KEEP_MAX || ranges[i].bytes < ranges[best].bytes))
 			best = i;
+	return best;
+}
+
+void *keep_take(size_t bytes, size_t align_bytes, size_t *held_bytes)
+{
+	struct range taken = {.base = NULL};
+	if (bytes > limit_bytes / 4)
+		return NULL;
+	keep_lock();
+	unsigned best = best_for(bytes, align_bytes);
 	if (best < KEEP_MAX) {
 		struct range rest = taken = ranges[best];
 		rest.base += bytes;
@@ -181,7 +206,10 @@ void *keep_take(size_t bytes, size_t align_bytes, size_t *held_bytes)
 void *keep_map(size_t map_bytes, size_t align_bytes)
 {
 	void *address = os_map(map_bytes, align_bytes);
-	return address || keep_release(UINT64_MAX) == 0 ? address : os_map(map_bytes, align_bytes);
+	if (address)
+		return address;
+	keep_release(UINT64_MAX); /* or another thread just did */
+	return os_map(map_bytes, align_bytes);
 }
 
 uint64_t keep_release(uint64_t most_bytes)
@@ -190,7 +218,8 @@ uint64_t keep_release(uint64_t most_bytes)
 	leaving.count = 0;
 	keep_lock();
 	uint64_t before_bytes = keep_held_bytes(), least_bytes = before_bytes - smaller(before_bytes, most_bytes);
-	for (unsigned i = count; i-- > 0 && keep_held_bytes() > least_bytes;) {
+	/* All of it: also what has no memory. */
+	for (unsigned i = count; i-- > 0 && (least_bytes == 0 || keep_held_bytes() > least_bytes);) {
 		struct range range = ranges[i];
 		size_t rest = align_up(stays_of(&range, keep_held_bytes() - least_bytes), page_size_bytes);
 		if (rest < range.bytes)

@@ -11,7 +11,6 @@
 #ifndef LIBQA_KEEP_H
 #define LIBQA_KEEP_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,8 +19,8 @@ enum { KEEP_MAX = 64 };
 /* Both in bytes; a limit of 0: nothing is kept. */
 void keep_init(uint32_t page_size, uint64_t limit);
 
-/* Takes a range, of which at most held_bytes are in memory. False: it is not kept. May unmap others. */
-bool keep_put(void *base, size_t bytes, size_t held_bytes);
+/* Takes a range, of which at most held_bytes are in memory. Unmaps it, or others, when it is too much. */
+void keep_put(void *base, size_t bytes, size_t held_bytes);
 
 /* A range of just so many bytes, or NULL. held_bytes: how many of them may be in memory. */
 void *keep_take(size_t bytes, size_t align_bytes, size_t *held_bytes);

@@ -156,8 +156,7 @@ void large_free(void *block, const char *what)
 {
 	struct page_large was = large_own(block, what, true);
 	page_map_set_kind(block, 1, QA_CLASS_NONE_);
-	if (!keep_put(was.base, was.map_bytes, was.held_bytes))
-		os_unmap(was.base, was.map_bytes);
+	keep_put(was.base, was.map_bytes, was.held_bytes);
 }
 
 size_t large_usable_size(const void *block, const char *what)

@@ -1,8 +1,8 @@
 /*
  * Sequences of operations on libqa against the model of tests/stress/model.c. Each input starts and ends with
  * nothing held. There is no agent: the model knows every block, and a qad of this host may ask for a trim at any time.
- * Checks are off, unless QA_CHECK says otherwise: with them, which AddressSanitizer turns on, nothing is cached or kept,
- * so most of libqa would not be reached.
+ * Checks are off, unless QA_CHECK says otherwise: with them, which AddressSanitizer turns on, nothing is cached or
+ * kept, so most of libqa would not be reached.
  */
 #include <stdlib.h>
 

@@ -256,6 +256,45 @@ static void case_mappings(void)
 	expect_equal(stress_figures().held_bytes, 0);
 }
 
+static bool is_one_of(void *const *blocks, size_t count, const char *address)
+{
+	while (count > 0 && blocks[count - 1] != address)
+		count--;
+	return count > 0;
+}
+
+/* Too large to be kept, but the kernel can not take more than its memory: its addresses are the next blocks'. */
+static void case_mappings_kept(void)
+{
+	enum { BIG = 5 * MIB };
+	void *large[10];
+	size_t bytes, found = 0; /* one between two */
+
+	for (size_t i = 0; i < COUNT(large); i++)
+		stress_fill(large[i] = qa_malloc(BIG), BIG, 2);
+	while (!is_one_of(large, COUNT(large), (char *)large[found] - BIG) ||
+	       !is_one_of(large, COUNT(large), (char *)large[found] + BIG))
+		expect_at_most(++found, COUNT(large) - 1);
+	char *area = use_up_mappings(&bytes), *block = large[found];
+	qa_free(block);
+	expect_equal(stress_figures().cached_bytes, 0);
+	void *next = qa_malloc(4 * MIB);
+	expect_true(next == block);
+	qa_free(next);
+	expect_equal(stress_figures().empty_bytes, 4 * MIB);
+	expect_equal(qa_trim(NULL, NULL), 0);
+	expect_equal(stress_figures().cached_bytes, 0);
+	expect_equal(munmap(area, bytes), 0);
+	uint64_t before_bytes = status_bytes("VmSize");
+	expect_equal(qa_trim(NULL, NULL), 0);
+	expect_equal(status_bytes("VmSize"), before_bytes - BIG);
+	for (size_t i = 0; i < COUNT(large); i++) {
+		stress_check(large[i], i == found ? 0 : BIG, 2);
+		qa_free(i == found ? NULL : large[i]);
+	}
+	expect_equal(stress_figures().held_bytes, 0);
+}
+
 /* No mapping is left when libqa makes its first. */
 static void case_mappings_at_first(void)
 {
@@ -338,10 +377,11 @@ static const struct stress_case cases[] = {
 	{"locked", case_locked, NULL, NULL},
 	{"mappings", case_mappings, NULL, NULL},
 	{"mappings at first", case_mappings_at_first, NULL, NULL},
+	{"mappings kept", case_mappings_kept, NULL, "QA_CHECK=off"},
 };
 
-/* ThreadSanitizer itself ends the program when the kernel has no mapping for it: not the last two, then. */
-enum { CASES = SANITIZED_TSAN ? COUNT(cases) - 2 : COUNT(cases) };
+/* ThreadSanitizer itself ends the program when the kernel has no mapping for it: not the last three, then. */
+enum { CASES = SANITIZED_TSAN ? COUNT(cases) - 3 : COUNT(cases) };
 
 static void test_limit(void **state)
 {
