@@ -2,9 +2,10 @@
  * A short array under a lock that is held for nothing but looking through it; the kernel is called outside of it.
  * Ranges are cut at their ends: who takes gets the front, what has to go is the back. With
  *
- *     held <= bytes
+ *     held <= units * unit_bytes, unit_bytes <= page_size
  *
- * of a range, each part of a cut has min(its bytes, held): too much rather than too little.
+ * of a range, each part of a cut has min(held, its units * unit_bytes): too much rather than too little, but just right
+ * for blocks of one size that fill less than a unit each.
  *
  * Where the kernel can not unmap, since it would have to part a mapping and has too many, it takes the memory, and the
  * addresses stay here for a next block: otherwise nobody would know them any more.
@@ -13,14 +14,15 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
-#include "align.h"
 #include "os.h"
 
 struct range {
 	char *base;
 	size_t bytes, held_bytes;
-	uint64_t since; /* a number that grows with each that comes */
+	size_t unit_bytes; /* the most that may be in memory of one unit */
+	uint64_t since;    /* a number that grows with each that comes */
 };
 
 /* What leaves, to be unmapped without the lock. */
@@ -77,14 +79,21 @@ static void add(const struct range *range)
 	change(count++, *range);
 }
 
+/* So many bytes from there on. */
+static struct range part_of(const struct range *range, size_t offset, size_t bytes)
+{
+	struct range part = *range;
+	part.base += offset;
+	part.bytes = bytes;
+	part.held_bytes = smaller(range->held_bytes, bytes / page_size_bytes * range->unit_bytes);
+	return part;
+}
+
 static void cut_back(unsigned place, size_t bytes, struct leaving *leaving)
 {
-	struct range rest = ranges[place];
-	size_t left_bytes = smaller(rest.held_bytes, bytes);
-	rest.bytes -= bytes;
-	rest.held_bytes = smaller(rest.held_bytes, rest.bytes);
-	leaving->ranges[leaving->count++] = (struct range){rest.base + rest.bytes, bytes, left_bytes, rest.since};
-	change(place, rest);
+	struct range whole = ranges[place];
+	leaving->ranges[leaving->count++] = part_of(&whole, whole.bytes - bytes, bytes);
+	change(place, part_of(&whole, 0, whole.bytes - bytes));
 }
 
 static unsigned oldest(void)
@@ -108,6 +117,7 @@ static void join(struct range *range)
 		range->base = other.base < range->base ? other.base : range->base;
 		range->bytes += other.bytes;
 		range->held_bytes += other.held_bytes;
+		range->unit_bytes = other.unit_bytes > range->unit_bytes ? other.unit_bytes : range->unit_bytes;
 		change(i, (struct range){.base = NULL});
 	}
 }
@@ -120,10 +130,13 @@ static void make_room(struct leaving *leaving)
 	}
 }
 
-/* What of a range may stay in memory when so much has to go. */
-static size_t stays_of(const struct range *range, uint64_t excess_bytes)
+/* How long a range may stay, when so much of its memory has to go; rounded up it keeps more than it may. */
+static size_t stays_of(const struct range *range, uint64_t excess_bytes, bool is_rounded_up)
 {
-	return range->held_bytes > excess_bytes ? (size_t)(range->held_bytes - excess_bytes) : 0;
+	if (range->held_bytes <= excess_bytes)
+		return 0;
+	size_t stays_bytes = (size_t)(range->held_bytes - excess_bytes);
+	return (stays_bytes + (is_rounded_up ? range->unit_bytes - 1 : 0)) / range->unit_bytes * page_size_bytes;
 }
 
 static void obey_limit(struct leaving *leaving)
@@ -131,8 +144,8 @@ static void obey_limit(struct leaving *leaving)
 	while (keep_held_bytes() > limit_bytes) {
 		unsigned place = oldest();
 		struct range range = ranges[place];
-		size_t stays = stays_of(&range, keep_held_bytes() - limit_bytes);
-		cut_back(place, range.bytes - stays / page_size_bytes * page_size_bytes, leaving);
+		size_t rest = stays_of(&range, keep_held_bytes() - limit_bytes, false);
+		cut_back(place, range.bytes - rest, leaving);
 	}
 }
 
@@ -140,7 +153,7 @@ static void obey_limit(struct leaving *leaving)
 static void stay(struct range range)
 {
 	if (os_return(range.base, range.bytes))
-		range.held_bytes = 0;
+		range.held_bytes = range.unit_bytes = 0;
 	keep_lock();
 	join(&range);
 	if (count < KEEP_MAX)
@@ -157,7 +170,8 @@ static void unmap(const struct leaving *leaving)
 
 void keep_put(void *base, size_t bytes, size_t held_bytes)
 {
-	struct range range = {base, bytes, held_bytes, 0};
+	size_t unit_bytes = smaller(held_bytes, page_size_bytes); /* in full but for the last unit */
+	struct range range = {base, bytes, held_bytes, unit_bytes, 0};
 	struct leaving leaving;
 	leaving.count = 0;
 	if (bytes > limit_bytes / 4) {
@@ -192,14 +206,12 @@ void *keep_take(size_t bytes, size_t align_bytes, size_t *held_bytes)
 	keep_lock();
 	unsigned best = best_for(bytes, align_bytes);
 	if (best < KEEP_MAX) {
-		struct range rest = taken = ranges[best];
-		rest.base += bytes;
-		rest.bytes -= bytes;
-		rest.held_bytes = smaller(rest.held_bytes, rest.bytes);
-		change(best, rest);
+		struct range whole = ranges[best];
+		taken = part_of(&whole, 0, bytes);
+		change(best, part_of(&whole, bytes, whole.bytes - bytes));
 	}
 	keep_unlock();
-	*held_bytes = smaller(taken.held_bytes, bytes);
+	*held_bytes = taken.held_bytes;
 	return taken.base;
 }
 
@@ -221,7 +233,7 @@ uint64_t keep_release(uint64_t most_bytes)
 	/* All of it: also what has no memory. */
 	for (unsigned i = count; i-- > 0 && (least_bytes == 0 || keep_held_bytes() > least_bytes);) {
 		struct range range = ranges[i];
-		size_t rest = align_up(stays_of(&range, keep_held_bytes() - least_bytes), page_size_bytes);
+		size_t rest = stays_of(&range, keep_held_bytes() - least_bytes, true);
 		if (rest < range.bytes)
 			cut_back(i, range.bytes - rest, &leaving);
 	}

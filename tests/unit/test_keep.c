@@ -147,6 +147,35 @@ static void slack_goes_back_with_a_trim(void **state)
 	}
 }
 
+/* What a unit never had in memory is not held when blocks of one size take turns. */
+static void units_that_were_not_full_are_not_held_in_full(void **state)
+{
+	(void)state;
+	size_t size = 36 * KIB;
+	void *blocks[4];
+
+	/* Neighbours, out of one range, whose slack goes. */
+	keep(1, COUNT(blocks) * PAGE_SIZE);
+	for (size_t i = 0; i < COUNT(blocks); i++)
+		blocks[i] = qa_malloc(size);
+	assert_int_equal(qa_trim(NULL, NULL), 0);
+	for (size_t i = 0; i < COUNT(blocks); i++)
+		qa_free(blocks[i]);
+	assert_int_equal(kept_bytes(), 4 * size);
+	for (int i = 0; i < 10; i++) {
+		void *block = qa_malloc(size);
+		assert_int_equal(check_row(0).slack_bytes, 0);
+		assert_int_equal(kept_bytes(), 3 * size);
+		qa_free(block);
+		assert_int_equal(kept_bytes(), 4 * size);
+	}
+	qa_free(qa_malloc(COUNT(blocks) * PAGE_SIZE)); /* from now on they may be full */
+	assert_int_equal(kept_bytes(), COUNT(blocks) * PAGE_SIZE);
+	struct qa_trim_options options = {.size = sizeof options, .keep_bytes = PAGE_SIZE + 1};
+	assert_int_equal(qa_trim(&options, NULL), 0);
+	assert_int_equal(kept_bytes(), 2 * PAGE_SIZE);
+}
+
 static void is_the_smallest_that_fits(void **state)
 {
 	(void)state;
@@ -324,6 +353,7 @@ int main(void)
 		cmocka_unit_test_setup(is_cut_for_smaller_ones_and_joined_again, set_up),
 		cmocka_unit_test_setup(rests_are_slack, set_up),
 		cmocka_unit_test_setup(slack_goes_back_with_a_trim, set_up),
+		cmocka_unit_test_setup(units_that_were_not_full_are_not_held_in_full, set_up),
 		cmocka_unit_test_setup(is_the_smallest_that_fits, set_up),
 		cmocka_unit_test_setup(is_aligned_as_asked, set_up),
 		cmocka_unit_test_setup(is_zero_for_calloc, set_up),
