@@ -268,7 +268,6 @@ void peer_set_role(struct peer *peer, enum peer_role role)
 	peer->role = role;
 	peer->account->connections++;
 	peer->peers->connections++;
-	peer->peers->events->room(peer->peers->owner);
 }
 
 int peer_create(struct peers *peers, int socket)
