@@ -37,6 +37,7 @@ class Connection:
         self.socket.settimeout(DEADLINE)
         self.unpacker = msgpack.Unpacker(raw=False, max_buffer_size=64 << 20)
         self.last_id = 0
+        self.early = []  # notifications that came before an answer that was waited for
 
     def send_bytes(self, data):
         self.socket.sendall(data)
@@ -46,6 +47,9 @@ class Connection:
 
     def receive(self, timeout=DEADLINE):
         """The next frame. Closed at the end of the stream, TimeoutError after timeout seconds."""
+        return self.early.pop(0) if self.early else self._read(timeout)
+
+    def _read(self, timeout):
         deadline = time.monotonic() + timeout
         while True:
             for frame in self.unpacker:
@@ -80,7 +84,11 @@ class Connection:
 
     def answer_to(self, number, timeout=DEADLINE):
         """The result of that request; responses to others are an AssertionError. RemoteError when it is an error."""
-        kind, answered, error, result = self.receive(timeout)
+        frame = self._read(timeout)
+        while frame[0] == NOTIFICATION:
+            self.early.append(frame)
+            frame = self._read(timeout)
+        kind, answered, error, result = frame
         assert (kind, answered) == (RESPONSE, number)
         assert (error is None) != (result is None)
         if error is not None:
