@@ -70,7 +70,7 @@ def test_a_program_that_closes_all_descriptors_keeps_its_files_whole(qad, target
 
 
 def test_an_idle_agent_is_not_woken(qad, target, stats):
-    """Nobody looks: no context switch. The numbers over 30 s are bench/idle's; here 1 s of other work goes by."""
+    """Nobody looks: no context switch. The number over half a minute is bench/numbers'; here 1 s of other work goes by."""
     program = target()
     stats(program.pid)
     other = target()
