@@ -64,8 +64,7 @@ static size_t smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* With the lock held, as are the next ones: the range at this place is that from now on; one without bytes is no more.
- */
+/* With the lock held, as the next ones: that place has this range from now on; one without bytes is no more. */
 static void change(unsigned place, struct range range)
 {
 	uint64_t sum = keep_held_bytes() - ranges[place].held_bytes + range.held_bytes;

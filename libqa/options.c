@@ -21,8 +21,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool is_loaded, is_taken;
 static bool agent = true;
 static enum options_check check = OPTIONS_CHECK_AUTO;
-static uint32_t page_size_bytes = 64 << 10;
-static uint64_t thread_cache_bytes = 2 << 20, large_cache_bytes = 16 << 20;
+static uint64_t page_size_bytes = 64 << 10, thread_cache_bytes = 2 << 20, large_cache_bytes = 16 << 20;
 static char name[NAME_BYTES_MAX + 1];
 
 static int set_agent(const char *value)
@@ -65,7 +64,7 @@ static int set_page_size(const char *value)
 		return -EINVAL;
 	if (is_taken)
 		return -EBUSY;
-	page_size_bytes = (uint32_t)bytes;
+	page_size_bytes = bytes;
 	return 0;
 }
 
@@ -158,7 +157,7 @@ static void load(void)
 		return;
 	is_loaded = true;
 	if (page_size_bytes < os_page_bytes())
-		page_size_bytes = (uint32_t)os_page_bytes();
+		page_size_bytes = os_page_bytes();
 	struct environment environment;
 	environment_open(&environment);
 	for (unsigned i = 0; i < OPTIONS; i++) {
@@ -195,31 +194,29 @@ const char *options_name(void)
 	return name;
 }
 
-uint32_t options_page_size_bytes(void)
+/* From then on qa_set can not change it. */
+static uint64_t take_bytes(const uint64_t *setting)
 {
 	options_lock();
 	is_taken = true;
-	uint32_t value = page_size_bytes;
+	uint64_t value = *setting;
 	options_unlock();
 	return value;
+}
+
+uint32_t options_page_size_bytes(void)
+{
+	return (uint32_t)take_bytes(&page_size_bytes);
 }
 
 uint64_t options_thread_cache_bytes(void)
 {
-	options_lock();
-	is_taken = true;
-	uint64_t value = thread_cache_bytes;
-	options_unlock();
-	return value;
+	return take_bytes(&thread_cache_bytes);
 }
 
 uint64_t options_large_cache_bytes(void)
 {
-	options_lock();
-	is_taken = true;
-	uint64_t value = large_cache_bytes;
-	options_unlock();
-	return value;
+	return take_bytes(&large_cache_bytes);
 }
 
 enum options_check options_check(void)
