@@ -248,23 +248,24 @@ def test_later_lines_and_keys_are_passed_over(recording, qactl):
     assert qactl("replay", recording).code == 0
 
 
-@pytest.mark.plain_only
-def test_a_line_without_end_takes_no_memory(file, start):
+def replay_of_a_line_without_end(file, start, line_mib, memory_mib):
+    """Exit status and stderr."""
     file.write_bytes(b'{"format":"qactl-record","version":1}\n')
     with open(file, "ab") as out:
-        out.truncate(120 << 20)
-    limit = (100 << 20, 100 << 20)
+        out.truncate(line_mib << 20)
+    limit = (memory_mib << 20, memory_mib << 20)
     process = start("replay", file, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, limit))
     code, _, errors = end_of(process)
+    return code, errors
+
+
+@pytest.mark.plain_only
+def test_a_line_without_end_takes_no_memory(file, start):
+    code, errors = replay_of_a_line_without_end(file, start, line_mib=120, memory_mib=100)
     assert code == 65 and "line 2, at byte 38, is damaged" in errors, errors
 
 
 @pytest.mark.plain_only
 def test_memory_that_is_out_is_not_taken_for_a_damaged_file(file, start):
-    file.write_bytes(b'{"format":"qactl-record","version":1}\n')
-    with open(file, "ab") as out:
-        out.truncate(50 << 20)
-    limit = (20 << 20, 20 << 20)
-    process = start("replay", file, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, limit))
-    code, _, errors = end_of(process)
+    code, errors = replay_of_a_line_without_end(file, start, line_mib=50, memory_mib=20)
     assert (code, errors) == (71, "qactl: out of memory\n")
