@@ -24,6 +24,15 @@ def socket_dir():
 
 
 @pytest.fixture
+def open_dir():
+    """A folder of root's that other users may enter; so not below /tmp, where qad insists on a closed one."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="qa-", dir="/var/tmp"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
 def socket_path(socket_dir):
     return socket_dir / "qad.sock"
 

@@ -1,11 +1,8 @@
 """Who may see and trim what, and how many may come: with users and groups of their own."""
 
-import pathlib
 import re
 import resource
-import shutil
 import signal
-import tempfile
 import time
 
 import pytest
@@ -14,15 +11,6 @@ import wire
 from harness import wait_until
 
 OTHER_UID = 12_345
-
-
-@pytest.fixture
-def open_dir():
-    """A folder that other users may enter; so not below /tmp, where qad insists on a closed one."""
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="qa-", dir="/var/tmp"))
-    folder.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder)
 
 
 class Users:

@@ -3,12 +3,10 @@
 import os
 import pathlib
 import resource
-import shutil
 import signal
 import socket
 import stat
 import subprocess
-import tempfile
 
 import pytest
 
@@ -238,22 +236,14 @@ def test_what_the_parent_left_does_not_matter(qad_factory, socket_dir, monkeypat
     qad.stop()
 
 
-def test_a_directory_that_everybody_may_write_to_is_told(qad_factory, shared_dir):
-    shared_dir.chmod(0o1777)
-    qad = qad_factory(shared_dir / "qad.sock").start()
+def test_a_directory_that_everybody_may_write_to_is_told(qad_factory, open_dir):
+    open_dir.chmod(0o1777)
+    qad = qad_factory(open_dir / "qad.sock").start()
     assert "everybody may write" not in qad.log()
     qad.stop()
-    shared_dir.chmod(0o777)
+    open_dir.chmod(0o777)
     qad.start()
     assert "everybody may write to the directory" in qad.log()
-
-
-@pytest.fixture
-def shared_dir():
-    """Not below /tmp, where such a directory is refused."""
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="qa-", dir="/var/tmp"))
-    yield folder
-    shutil.rmtree(folder)
 
 
 def test_without_standard_descriptors_it_works(socket_path):

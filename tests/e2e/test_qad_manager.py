@@ -9,7 +9,6 @@ import signal
 import socket
 import stat
 import subprocess
-import tempfile
 
 import pytest
 
@@ -136,17 +135,8 @@ def status_of(pid, key):
     return re.search(rf"^{key}:\s*(.*)$", pathlib.Path(f"/proc/{pid}/status").read_text(), re.MULTILINE).group(1).split()
 
 
-@pytest.fixture
-def roots_dir():
-    """A folder of root's that everybody may enter; below /tmp qad would refuse it."""
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="qa-", dir="/var/tmp"))
-    folder.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder)
-
-
-def test_root_becomes_another_user(run, roots_dir, target, qactl):
-    path = roots_dir / "qad.sock"
+def test_root_becomes_another_user(run, open_dir, target, qactl):
+    path = open_dir / "qad.sock"
     process = run(QAD, "-s", path, "--user", "nobody")
     wait_until(lambda: "listening" in process.text())
     wait_until(lambda: status_of(process.pid, "Uid") == ["65534"] * 4, what="qad to be nobody")
@@ -166,8 +156,8 @@ def test_root_becomes_another_user(run, roots_dir, target, qactl):
     assert "warning" not in again.text() and "error" not in again.text()
 
 
-def test_a_process_that_proc_hides_is_refused_and_the_log_says_why(run, roots_dir, target):
-    path = roots_dir / "qad.sock"
+def test_a_process_that_proc_hides_is_refused_and_the_log_says_why(run, open_dir, target):
+    path = open_dir / "qad.sock"
     process = run("unshare", "--mount", "sh", "-c", 'mount -t proc -o hidepid=2 proc /proc && exec "$@"', "sh", QAD, "-s", path,
                   "--user", "nobody")
     wait_until(lambda: "listening" in process.text(), what="qad to listen")
@@ -195,9 +185,9 @@ def test_a_directory_that_the_user_may_not_enter_is_told(run, socket_dir):
 
 
 @pytest.mark.plain_only  # a sanitizer's library wants to be the first one
-def test_a_user_who_puts_a_link_in_place_of_the_socket_changes_no_other_file(run, roots_dir):
+def test_a_user_who_puts_a_link_in_place_of_the_socket_changes_no_other_file(run, open_dir):
     """Root makes the socket, in a directory of the user's: what is between two of its steps is the user's choice."""
-    secret, link = roots_dir / "secret", roots_dir / "their" / "qad.sock"
+    secret, link = open_dir / "secret", open_dir / "their" / "qad.sock"
     secret.touch(mode=0o600)
     link.parent.mkdir()
     process = run(QAD, "-s", link, "--user", "nobody", environment={
